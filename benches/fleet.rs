@@ -188,7 +188,7 @@ impl Settled {
         let policy = Document::default();
         let (next, now, journal) = (Version(1), Timestamp(1_000_000), JOURNAL);
         let (name, stream) = machine(change * 7_919 % *fleet);
-        let overdue = Event::BecameOverdue { cause: machine::Cause::Silent, at: Timestamp(5) };
+        let overdue = Event::BecameOverdue { cause: machine::Cause::Silent, until: Timestamp(5), at: Timestamp(5) };
         let well = Event::BecameWell { at: Timestamp(6) };
         let position = (*fleet + 10 + 2 * change) as u64;
         let (ill, cured) = (entry(position, &stream, 5, &[overdue]), entry(position + 1, &stream, 6, &[well]));

@@ -148,6 +148,8 @@ pub enum Event {
     /// Its time is over; a supervisor decides what becomes of it.
     BecameOverdue {
         cause: Cause,
+        /// Until when it had time: what it was judged by, where it was judged more than once.
+        until: Timestamp,
         at: Timestamp,
     },
     /// It has failed, and its instance is replaced.

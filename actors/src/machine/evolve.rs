@@ -191,7 +191,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
         Event::BecameSuspect { cause, at: since, until } => {
             state.health = Health::Suspect { cause: *cause, since: *since, until: *until };
         }
-        Event::BecameOverdue { cause, at: since } => {
+        Event::BecameOverdue { cause, at: since, .. } => {
             state.health = Health::Overdue { cause: *cause, since: *since };
         }
         // What follows is an event of its own.

@@ -162,7 +162,7 @@ pub(super) fn until(state: &State) -> Option<Timestamp> {
 pub(super) fn overdue(state: &State, now: Timestamp) -> Option<Event> {
     let until = until(state)?;
     let cause = state.health.cause()?;
-    (until <= now).then_some(Event::BecameOverdue { cause, at: now })
+    (until <= now).then_some(Event::BecameOverdue { cause, until, at: now })
 }
 
 /// A supervisor, or an operator, gives it up: its instance is replaced.

@@ -143,7 +143,7 @@ pub(crate) fn machine() -> Forms {
             Event::BecameSuspect { cause: Cause::NeverJoined, at: AT, until: AT },
             Event::BecameSuspect { cause: Cause::Unhealthy, at: AT, until: AT },
             Event::BecameSuspect { cause: Cause::Silent, at: AT, until: AT },
-            Event::BecameOverdue { cause: Cause::Silent, at: AT },
+            Event::BecameOverdue { cause: Cause::Silent, until: AT, at: AT },
             Event::GivenUp { cause: Cause::Silent, at: AT },
             Event::DrainBegan { at: AT, until: AT },
             Event::DrainEnded { outcome: DrainOutcome::Empty },

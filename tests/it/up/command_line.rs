@@ -89,7 +89,9 @@ fn a_node_that_cannot_be_reached_is_told_as_that() {
     node.ended().code(0);
     lab.run(&["status"]).code(0);
     lab.run(&["log", "machine/nobody"]).code(4).says("machine/nobody not found");
-    lab.run(&["log", "supervisor/nobody"]).code(4).says("the supervisors are supervisor/machine-sets, supervisor/machines,");
+    lab.run(&["log", "supervisor/nobody"])
+        .code(4)
+        .says("the supervisors are supervisor/machine-sets, supervisor/machines,");
     lab.run(&["log", "--since", "5m"]).code(64).says("did you mean -5m?");
     assert!(!lab.run(&["pool", "list"]).code(0).out.contains("ebs"));
 }

@@ -51,7 +51,7 @@ fn with_volume(past: Vec<Event>) -> Vec<Event> {
 }
 
 fn overdue() -> Vec<Event> {
-    then(busy(), [Event::BecameOverdue { cause: Cause::Unhealthy, at: Timestamp(4) }])
+    then(busy(), [Event::BecameOverdue { cause: Cause::Unhealthy, until: Timestamp(4), at: Timestamp(4) }])
 }
 
 fn ended(outcome: DrainOutcome) -> Event {

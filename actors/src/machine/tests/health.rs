@@ -37,7 +37,7 @@ fn suspect(until: u64) -> Vec<Event> {
 }
 
 fn overdue() -> Vec<Event> {
-    then(suspect(5), [Event::BecameOverdue { cause: Cause::Silent, at: Timestamp(5) }])
+    then(suspect(5), [Event::BecameOverdue { cause: Cause::Silent, until: Timestamp(5), at: Timestamp(5) }])
 }
 
 fn held() -> Event {
@@ -76,11 +76,18 @@ pub(super) fn table() -> Vec<Case<State>> {
             Ok((R::NodeSeen, vec![reported(true), Event::BecameWell { at: NOW }])),
         ),
         case(suspect(100_001), wake(), Ok((R::NotDueYet, vec![]))),
-        case(suspect(100_000), wake(), Ok((R::TimeOver, vec![Event::BecameOverdue { cause: Cause::Silent, at: NOW }]))),
+        case(
+            suspect(100_000),
+            wake(),
+            Ok((R::TimeOver, vec![Event::BecameOverdue { cause: Cause::Silent, until: Timestamp(100_000), at: NOW }])),
+        ),
         case(
             joined_until(100_000),
             wake(),
-            Ok((R::TimeOver, vec![Event::BecameOverdue { cause: Cause::NeverJoined, at: NOW }])),
+            Ok((
+                R::TimeOver,
+                vec![Event::BecameOverdue { cause: Cause::NeverJoined, until: Timestamp(100_000), at: NOW }],
+            )),
         ),
         case(overdue(), give_up(), Ok((R::GivenUp, replaced(Cause::Silent)))),
         case(suspect(900_000), give_up(), Ok((R::Recovered, vec![]))),

@@ -224,7 +224,7 @@ fn what_is_reported_follows_from_what_runs_and_whose_turn_it_is() {
 fn a_replacement_takes_its_turns_too() {
     let mut past = going();
     past.retain(|event| !matches!(event, Event::RemovalBegan { .. }));
-    past.insert(4, Event::BecameOverdue { cause: Cause::Unhealthy, at: Timestamp(2) });
+    past.insert(4, Event::BecameOverdue { cause: Cause::Unhealthy, until: Timestamp(2), at: Timestamp(2) });
     let (state, _) = after::<State>(&then(past, allowed(false, TURN_OVER)));
     assert_eq!(state.turn().map(|turn| turn.workload.clone()), Some(name("db")));
 }

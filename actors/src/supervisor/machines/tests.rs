@@ -269,7 +269,7 @@ fn add_overdue(view: &mut View, number: u64, zone: Option<&str>, cause: Option<m
         machine::Event::BecameWell { at },
     ];
     if let Some(cause) = cause {
-        events.push(machine::Event::BecameOverdue { cause, at: Timestamp(60 + number) });
+        events.push(machine::Event::BecameOverdue { cause, until: Timestamp(60), at: Timestamp(60 + number) });
     }
     let bodies = events.iter().map(|event| event.store().expect("small")).collect();
     view.apply(&entry(1 + number, stream, 1, Outcome::Done, Uuid::nil(), bodies)).expect("readable");
