@@ -27,9 +27,9 @@
 00:06:00.000     --- the node is killed
 00:06:00.000     --- crash (now)
 00:06:00.000    23 node/journal                 writer opened (node)
-00:15:35.000    24 machine/alpha                became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
-00:15:35.000    25 machine/beta                 became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
-00:15:35.000    26 machine/gamma                became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+00:15:35.000    24 machine/alpha                became overdue until 00:15:35.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+00:15:35.000    25 machine/beta                 became overdue until 00:15:35.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+00:15:35.000    26 machine/gamma                became overdue until 00:15:35.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
 00:15:35.000    27 supervisor/machines          issued to alpha: give up, withheld beta, withheld gamma, because the observed state requires it (supervisor/machines)
 00:15:35.000    28 machine/alpha                given up, delete requested, because it did not become healthy in time and the replacement budget allows it (supervisor/machines, after 27)
 00:15:35.016    29 machine/alpha                deleted, create requested, because the lost instance is cleaned up and can be replaced (executor, after 28)
@@ -50,4 +50,4 @@ converged after 3600.000 s: 38 entries, 1443 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal 828a269b449a986941087443676a124d31a9e06a951326c63bd8120dab6e5f50
+journal b23c8162472d1bb019b189d5957ed68f12e415f8376c14493067d3bb4294d3e0

@@ -7,7 +7,7 @@
 00:00:00.018     5 machine/alpha                created i-0002, join awaited until 00:20:00.018, because the provider reported success (executor, after 4)
 00:00:00.033     6 supervisor/machines          observed appeared, because the list differs from the last one (supervisor/machines)
 00:01:05.000     7 machine/alpha                node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
-00:20:00.018     8 machine/alpha                became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+00:20:00.018     8 machine/alpha                became overdue until 00:20:00.018, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
 00:20:00.018     9 supervisor/machines          issued to alpha: give up, because the observed state requires it (supervisor/machines)
 00:20:00.018    10 machine/alpha                given up, delete requested, because it did not become healthy in time and the replacement budget allows it (supervisor/machines, after 9)
 00:20:00.041    11 machine/alpha                deleted, create requested, because the lost instance is cleaned up and can be replaced (executor, after 10)
@@ -15,7 +15,7 @@
 00:20:05.027    13 supervisor/machines          observed appeared and vanished, because the list differs from the last one (supervisor/machines)
 00:20:10.019    14 supervisor/machines          observed forgotten, because the list differs from the last one (supervisor/machines)
 00:20:50.000    15 machine/alpha                node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
-00:40:00.060    16 machine/alpha                became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+00:40:00.060    16 machine/alpha                became overdue until 00:40:00.060, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
 00:40:00.060    17 supervisor/machines          issued to alpha: give up, because the observed state requires it (supervisor/machines)
 00:40:00.060    18 machine/alpha                given up, delete requested, because it did not become healthy in time and the replacement budget allows it (supervisor/machines, after 17)
 00:40:00.104    19 machine/alpha                deleted, create requested, because the lost instance is cleaned up and can be replaced (executor, after 18)
@@ -28,4 +28,4 @@
 
 converged after 5400.000 s: 24 entries, 1805 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal fb687760350ad522bd221190d72809bf2ff5e600d01ea9b489c5fee9449ec4d4
+journal 1aa6ca57a382bbd81bdb611cb970613d0f7a858930cbff63b0eb59937a0bf05d

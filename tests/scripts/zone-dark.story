@@ -39,14 +39,14 @@
 00:05:35.000    35 machine/m-7                  node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:10:00.000     --- the agent of m-0 is silent for 720.000 s
 00:10:35.000    36 machine/m-0                  node went stale, became suspect until 00:20:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
-00:15:35.000    37 machine/m-1                  became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
-00:15:35.000    38 machine/m-4                  became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
-00:15:35.000    39 machine/m-7                  became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+00:15:35.000    37 machine/m-1                  became overdue until 00:15:35.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+00:15:35.000    38 machine/m-4                  became overdue until 00:15:35.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+00:15:35.000    39 machine/m-7                  became overdue until 00:15:35.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
 00:15:35.000    40 supervisor/machines          withheld m-1, withheld m-4, withheld m-7, because replacements were held back, or released (supervisor/machines)
 00:20:00.000     --- the node is killed
 00:20:00.000     --- crash (now)
 00:20:00.000    41 node/journal                 writer opened (node)
-00:20:35.000    42 machine/m-0                  became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+00:20:35.000    42 machine/m-0                  became overdue until 00:20:35.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
 00:20:35.000    43 supervisor/machines          issued to m-0: give up, because the observed state requires it (supervisor/machines)
 00:20:35.000    44 machine/m-0                  given up, delete requested, because it did not become healthy in time and the replacement budget allows it (supervisor/machines, after 43)
 00:20:35.016    45 machine/m-0                  deleted, create requested, because the lost instance is cleaned up and can be replaced (executor, after 44)
@@ -75,4 +75,4 @@ converged after 7200.000 s: 56 entries, 2163 provider calls, 2 crashes, seed 35
   machine/m-6                      ready
   machine/m-7                      ready
   machine/m-8                      ready
-journal 69a705ea9075a7ed55f4a0510f8b7bdaf19ccb48dbb4f2f7fea0f7feb41a0aab
+journal 2031a2275e6257a7e3e91374deb56eb9c2c8c5fbf5ff38ec4d39675a8eb86e7c

@@ -19,9 +19,9 @@
 00:05:35.000    15 machine/alpha                node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:05:35.000    16 machine/beta                 node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:05:35.000    17 machine/gamma                node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
-00:15:35.000    18 machine/alpha                became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
-00:15:35.000    19 machine/beta                 became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
-00:15:35.000    20 machine/gamma                became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+00:15:35.000    18 machine/alpha                became overdue until 00:15:35.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+00:15:35.000    19 machine/beta                 became overdue until 00:15:35.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+00:15:35.000    20 machine/gamma                became overdue until 00:15:35.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
 01:00:00.000     --- an operator has everything tried again that was given up
 01:00:00.000    21 node/requests                request done (operator)
 01:00:00.000    22 machine/alpha                given up, delete requested, because an operator requested a retry (operator)
@@ -46,4 +46,4 @@ converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 4c76a44ea68e7442cf9a5ecd84f736cbf2e8199a86ae5b5ad8b68ef20489fb4e
+journal 31a2dca7a6c685c368ee0f69c8777e26daf33820076cf9de5ef3e17251f77f2a

@@ -18,16 +18,16 @@
 00:05:35.000    14 machine/alpha                node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:05:35.000    15 machine/beta                 node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:05:35.000    16 machine/gamma                node went stale, became suspect until 00:15:35.000, because its agent was silent for longer than the policy allows (supervisor/machines)
-00:15:35.000    17 machine/alpha                became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
-00:15:35.000    18 machine/beta                 became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
-00:15:35.000    19 machine/gamma                became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+00:15:35.000    17 machine/alpha                became overdue until 00:15:35.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+00:15:35.000    18 machine/beta                 became overdue until 00:15:35.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+00:15:35.000    19 machine/gamma                became overdue until 00:15:35.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
 00:15:35.000    20 supervisor/machines          withheld alpha, withheld beta, withheld gamma, because replacements were held back, or released (supervisor/machines)
 01:05:00.000    21 machine/alpha                node reported, became well, because the report differs from the last one (agent:machine/alpha)
 01:05:00.000    22 supervisor/machines          issued to beta: reprieve, issued to gamma: reprieve, released alpha, released beta, released gamma, because the observed state requires it (supervisor/machines)
 01:05:00.000    23 machine/gamma                became suspect until 01:06:00.000, because its zone answers again (supervisor/machines, after 22)
 01:05:00.000    24 machine/beta                 became suspect until 01:06:00.000, because its zone answers again (supervisor/machines, after 22)
-01:06:00.000    25 machine/gamma                became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
-01:06:00.000    26 machine/beta                 became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+01:06:00.000    25 machine/gamma                became overdue until 01:06:00.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+01:06:00.000    26 machine/beta                 became overdue until 01:06:00.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
 01:06:00.000    27 supervisor/machines          issued to beta: give up, withheld gamma, because the observed state requires it (supervisor/machines)
 01:06:00.000    28 machine/beta                 given up, delete requested, because it did not become healthy in time and the replacement budget allows it (supervisor/machines, after 27)
 01:06:00.020    29 machine/beta                 deleted, create requested, because the lost instance is cleaned up and can be replaced (executor, after 28)
@@ -35,7 +35,7 @@
 01:06:00.034    31 machine/beta                 created i-0009, join awaited until 01:26:00.034, because the provider reported success (executor, after 29)
 01:06:05.033    32 supervisor/machines          observed appeared and forgotten, because the list differs from the last one (supervisor/machines)
 01:06:50.000    33 machine/beta                 node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
-01:26:00.034    34 machine/beta                 became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+01:26:00.034    34 machine/beta                 became overdue until 01:26:00.034, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
 01:26:00.034    35 supervisor/machines          issued to gamma: give up, released gamma, withheld beta, because the observed state requires it (supervisor/machines)
 01:26:00.034    36 machine/gamma                given up, delete requested, because it did not become healthy in time and the replacement budget allows it (supervisor/machines, after 35)
 01:26:00.077    37 machine/gamma                deleted, create requested, because the lost instance is cleaned up and can be replaced (executor, after 36)
@@ -43,7 +43,7 @@
 01:26:05.017    39 supervisor/machines          observed appeared and vanished, because the list differs from the last one (supervisor/machines)
 01:26:10.046    40 supervisor/machines          observed forgotten, because the list differs from the last one (supervisor/machines)
 01:26:50.000    41 machine/gamma                node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
-01:46:00.100    42 machine/gamma                became overdue, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
+01:46:00.100    42 machine/gamma                became overdue until 01:46:00.100, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
 01:46:00.100    43 supervisor/machines          issued to beta: give up, released beta, withheld gamma, because the observed state requires it (supervisor/machines)
 01:46:00.100    44 machine/beta                 given up, delete requested, because it did not become healthy in time and the replacement budget allows it (supervisor/machines, after 43)
 01:46:00.129    45 machine/beta                 deleted, create requested, because the lost instance is cleaned up and can be replaced (executor, after 44)
@@ -60,4 +60,4 @@ converged after 10800.000 s: 52 entries, 2887 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 55e4dc980dc9ae8a42d8e79f6063b1e8fecff4f5667c81db44a1c7d88f01af47
+journal 63c74cb083aaaf8fc231a861c77373d38ae3cb9ee01d3f517de2a6736ed8e80e
