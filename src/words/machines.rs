@@ -42,7 +42,7 @@ impl Words for State {
             Command::Adopt { instance, .. } => format!("adopt instance {}", instance.instance),
             Command::Disown => "disown its instance".into(),
             Command::Reprieve { .. } => "allow more time to become healthy".into(),
-            Command::JudgeAnew { .. } => "start its time to recover over".into(),
+            Command::JudgeAnew { .. } => "restart its recovery time".into(),
             Command::GiveUp { .. } => "give up its instance and replace it".into(),
             Command::Engage { set } => format!("stay until replica set {set} has removed its member"),
             Command::Disengage { set } => format!("no longer wait for replica set {set}"),

@@ -104,7 +104,7 @@ reasons! {
         TurnUnderWay = "turn-under-way", "its workloads stop one after the other, and one is still stopping";
         StrayReturned = "stray-returned", "the provider still lists an instance that was deleted";
         NoZoneAllowed = "no-zone-allowed", "none of the zones that it may be in exists";
-        ProviderIsBack = "provider-is-back", "its provider answers again, and its time starts over";
+        ProviderIsBack = "provider-is-back", "its provider answers again, and its recovery time restarts";
     }
 }
 
