@@ -334,7 +334,7 @@ fn machine_deployment(top: &Fields<'_>, meta: Meta, reading: &mut Reading<'_>) -
     if let Some(paused) = fields.get("paused") {
         spec.paused = paused.truth(reading)?;
     }
-    let spec = fits_its_template(&fields, spec, reading)?;
+    fits_its_template(&fields, &spec.selector, &spec.template, reading)?;
     let document = Document { place: reading.place(at), wish: Wish::MachineDeployment { name, spec } };
     Some(Read { document, references, provider: Provider::OfClass(class), claims: Vec::new() })
 }

@@ -1,8 +1,11 @@
 //! `kind: MachineDeployment`.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use bailiwick_actors::machine_deployment::{Amount, RollingUpdate, Spec, Strategy};
+use bailiwick_actors::{
+    machine,
+    machine_deployment::{Amount, RollingUpdate, Spec, Strategy},
+};
 
 use super::{
     label_map,
@@ -44,6 +47,7 @@ pub(super) fn machine_deployment(
         Some(field) => strategy(&field, reading),
     };
     let selector = fields.get("selector").map(|field| label_map(&field, reading)).unwrap_or_default();
+    let fits = template.as_ref().map(|template| fits_its_template(&fields, &selector, template, reading));
     let min_ready_ms = match fields.get("minReadySeconds") {
         None => Some(0),
         Some(field) => field.number(reading).map(|seconds| u64::from(seconds) * 1_000),
@@ -60,7 +64,8 @@ pub(super) fn machine_deployment(
         None => Some(false),
         Some(field) => field.truth(reading),
     };
-    let spec = Spec {
+    fits??;
+    Some(Spec {
         replicas: size?,
         template: Arc::new(template?),
         selector,
@@ -69,14 +74,18 @@ pub(super) fn machine_deployment(
         history_limit: history_limit?,
         progress_deadline_ms: deadline?,
         paused: paused?,
-    };
-    fits_its_template(&fields, spec, reading)
+    })
 }
 
 /// A selector that does not match its own template would take sets of others and never know its own.
-pub(super) fn fits_its_template(fields: &Fields<'_>, spec: Spec, reading: &mut Reading<'_>) -> Option<Spec> {
-    let missing = spec.selector.iter().find(|(key, value)| spec.template.labels.get(*key) != Some(*value));
-    let (Some((key, value)), Some(field)) = (missing, fields.get("selector")) else { return Some(spec) };
+pub(super) fn fits_its_template(
+    fields: &Fields<'_>,
+    selector: &BTreeMap<String, String>,
+    template: &machine::Spec,
+    reading: &mut Reading<'_>,
+) -> Option<()> {
+    let missing = selector.iter().find(|(key, value)| template.labels.get(*key) != Some(*value));
+    let (Some((key, value)), Some(field)) = (missing, fields.get("selector")) else { return Some(()) };
     let message = format!("the template does not have the label `{}: {}`", cut(key, 60), cut(value, 60));
     let next = "add it to spec.template.metadata.labels, or remove it from the selector";
     field.refuse(reading, Code::Conflict, message, next)

@@ -74,6 +74,9 @@ fn what_a_deployment_cannot_be_is_refused_where_it_stands() {
     for (was, is, expected) in cases {
         assert_eq!(problems(DEPLOYMENT.replace(was, is)), [expected], "{is}");
     }
+    // All of them are told at once.
+    let two = DEPLOYMENT.replace("maxSurge: 25%, ", "maxSurge: 0, ").replace("{app: web}\n", "{app: shop}\n");
+    assert_eq!(problems(two), ["conflict 6:13 spec.selector", "conflict 7:24 spec.strategy.maxSurge"]);
 }
 
 #[test]
