@@ -123,12 +123,20 @@ pub fn has_variable(pid: u32, name: &str, value: &str) -> bool {
 /// What the kernel says about a pid; none if there is no such process.
 fn stat(pid: u32) -> io::Result<Option<Stat>> {
     match fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")) {
+        Ok(text) if is_being_released(&text) => Ok(None),
         Ok(text) => parse_stat(&text).map(Some).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         // ESRCH: it ended between the opening and the reading.
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Whether the process was reaped between the opening and the reading: the kernel then tells the rest of it, and -1 for its
+/// group and its session.
+fn is_being_released(text: &str) -> bool {
+    text.rsplit_once(") ")
+        .is_some_and(|(_, rest)| rest.split_ascii_whitespace().skip(2).take(2).any(|field| field == "-1"))
 }
 
 /// Field 2 is the program's name in brackets and may hold anything, so counting begins after the last bracket.
@@ -158,6 +166,23 @@ mod tests {
         let text = "7 (a) S 1 2) R 1 99 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 12345 6 7";
         assert_eq!(parse_stat(text), Some(Stat { group: 99, session: 7, start_ticks: 12345, ended: false }));
         assert_eq!(parse_stat("7 (a"), None);
+    }
+
+    #[test]
+    fn a_process_that_is_reaped_while_we_look_is_gone() {
+        let text = "7 (sh) X 0 -1 -1 0 -1 4227084 1 2 3 4 5 6 7 8 20 0 1 0 12345 0 0";
+        assert!(is_being_released(text));
+        assert_eq!(parse_stat(text), None);
+        // A process without a terminal has -1 further on.
+        assert!(!is_being_released("7 (a) S 1 2) R 1 99 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 12345 6 7"));
+        // Looked at while it is reaped, a child is there or it is not; never is that an error.
+        for _ in 0..200 {
+            let mut child = Command::new("true").spawn().unwrap();
+            let pid = child.id();
+            let reaper = std::thread::spawn(move || child.wait().unwrap());
+            while stat(pid).unwrap().is_some() {}
+            reaper.join().unwrap();
+        }
     }
 
     #[test]
