@@ -5,13 +5,13 @@
 //!
 //! sled puts a node that is longer than a quarter of a segment into a blob file, which it never syncs: after a power cut
 //! what was durable by its word could be gone. A leaf is split when it is met with more than 16 items, so it holds 17 at
-//! most; with segments of 2 MiB and parts of 4 KiB the longest leaf stays far below the quarter. Stores from before have
+//! most; with segments of 2 MiB and parts of 2 KiB the longest leaf stays far below the quarter. Stores from before have
 //! parts of 28 or 32 KiB, of which 16 may be too long, and are gone on with as they are: how long a part is, only its own
 //! bytes say. So a checkpoint syncs what blob files there are, before it says anything.
 //!
 //! sled's cache has 256 shards, each of which keeps at least the page that it met last, and looks at what it keeps only
 //! after 64 accesses. Leaves of long parts are written with few accesses: sled would keep all of a journal of 100 MB in
-//! memory. So parts are short, and sled is made to look.
+//! memory. So parts are short, also because 256 leaves of the longest ones stay whatever happens, and sled is made to look.
 
 mod folder;
 mod reader;
@@ -31,13 +31,13 @@ use folder::Blobs;
 use reader::SledReader;
 use watch::Watch;
 
-const PART_BYTES: usize = 4 * 1024;
+const PART_BYTES: usize = 2 * 1024;
 /// About what a leaf holds that was filled from front to back.
-const LEAF_BYTES: usize = 4 * PART_BYTES;
+const LEAF_BYTES: usize = 8 * PART_BYTES;
 const SEGMENT_BYTES: usize = 2 * 1024 * 1024;
 /// What sled may keep of what it wrote or read last. Everything that is asked often is in memory elsewhere, and what a node
 /// rebuilds is read once, from front to back.
-const CACHE_BYTES: u64 = 8 * 1024 * 1024;
+const CACHE_BYTES: u64 = 4 * 1024 * 1024;
 /// sled looks at what a shard of its cache keeps only after so many accesses to it. Source: sled 0.34, `lru.rs`.
 const ACCESSES_UNTIL_EVICTION: usize = 65;
 /// After so many bytes that were put, sled is made to look.

@@ -19,6 +19,14 @@ use crate::{
 
 /// One is written once the log has this part of full segments more than the last one knew, or whose form has changed.
 const PART: u32 = 4;
+/// One takes in at most so many segments more than the last one knew, or that part of them: what it takes in is in memory
+/// until it is written, and the log may be far ahead of the store, or there may be no checkpoint yet.
+const STEP: u32 = 1;
+
+/// How many segments the next one is to know if the last one knows so many, of so many that are full.
+fn step(known: u32, full: u32) -> u32 {
+    full.min(known.saturating_add((known / PART).max(STEP)))
+}
 
 /// When an index checkpoint is to be made, and whose it is.
 #[derive(Debug)]
@@ -57,14 +65,22 @@ impl Keeper {
         if !is_due || self.blocks.is_none() || self.core.is_being_read() || self.is_full() {
             return;
         }
-        match self.write_interval(full) {
-            Ok(()) => (),
-            Err(Unfit::GivenUp) => return,
-            Err(error) => tracing::warn!(%error, "no index checkpoint was written"),
-        }
-        if let Some(intervals) = &mut self.intervals {
-            intervals.known = full;
-            intervals.changed.clear();
+        let mut known = 0;
+        while known < full {
+            known = match self.write_interval(full) {
+                // Whatever was there, it is not gone on with.
+                Ok(reached) if reached <= known => full,
+                Ok(reached) => reached,
+                Err(Unfit::GivenUp) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "no index checkpoint was written");
+                    full
+                }
+            };
+            if let Some(intervals) = &mut self.intervals {
+                intervals.known = known;
+                intervals.changed.clear();
+            }
         }
     }
 
@@ -83,15 +99,19 @@ impl Keeper {
         full.min(state.index.last_segment().saturating_sub(1))
     }
 
-    fn write_interval(&self, full: u32) -> Result<(), Unfit> {
+    /// Writes one that knows some segments more than the one that is there, of so many that are full; says how many it knows.
+    fn write_interval(&self, full: u32) -> Result<u32, Unfit> {
         let Some(intervals) = self.intervals.as_ref().filter(|_| !self.bell.is_ended()) else {
             return Err(Unfit::GivenUp);
         };
+        let there = self.there();
+        let known = there.as_ref().map_or(0, |there| u32::try_from(there.files.segments.len()).unwrap_or(u32::MAX));
+        let to = step(known, full);
         let files = Files::of_log(&*self.disk)?.unwrap_or_default();
-        let segments: Vec<SegmentFile> = files.into_iter().take_while(|file| file.number <= full).collect();
-        let Grown { index, scanned, .. } = self.grown(&segments)?;
+        let segments: Vec<SegmentFile> = files.into_iter().take_while(|file| file.number <= to).collect();
+        let Grown { index, scanned, .. } = self.grown(there, &segments)?;
         let tip = scanned.tip;
-        if segments.len() != full as usize || !scanned.faults.is_empty() || !scanned.ends_in_seal() {
+        if segments.len() != to as usize || !scanned.faults.is_empty() || !scanned.ends_in_seal() {
             return Err(Unfit::Differs("the log is not as it should be"));
         }
         let head = Head { position: tip.position, time_ms: scanned.time_ms, block: tip.block, hash: tip.hash };
@@ -99,26 +119,29 @@ impl Keeper {
         crash::point("before-index-checkpoint");
         let written = checkpoint::write(&*intervals.folder, self.core.journal, head, intervals.epoch, &files, &index)?;
         crash::point("after-index-checkpoint");
-        if written { Ok(()) } else { Err(Unfit::Io(io::ErrorKind::FileTooLarge.into())) }
+        if written { Ok(to) } else { Err(Unfit::Io(io::ErrorKind::FileTooLarge.into())) }
+    }
+
+    /// The checkpoint that is there, if it is this journal's.
+    fn there(&self) -> Option<Checkpoint> {
+        let mut there = checkpoint::look_into(&*self.disk).ok().filter(|there| there.journal == self.core.journal)?;
+        for (before, now) in self.intervals.iter().flat_map(|intervals| &intervals.changed) {
+            there.files.change(*before, *now);
+        }
+        Some(there)
     }
 
     /// From the checkpoint that is there, or, if it does not lead here, from the beginning.
-    fn grown(&self, segments: &[SegmentFile]) -> Result<Grown, Unfit> {
+    fn grown(&self, there: Option<Checkpoint>, segments: &[SegmentFile]) -> Result<Grown, Unfit> {
         let go_on = || !self.bell.is_ended();
-        let journal = self.core.journal;
-        if let Ok(mut there) = checkpoint::look_into(&*self.disk)
-            && there.journal == journal
-        {
-            for (before, now) in self.intervals.iter().flat_map(|intervals| &intervals.changed) {
-                there.files.change(*before, *now);
-            }
+        if let Some(there) = there {
             match checkpoint::grow(&*self.disk, there, segments, &go_on) {
                 Ok(grown) if grown.scanned.faults.is_empty() => return Ok(grown),
                 Err(Unfit::GivenUp) => return Err(Unfit::GivenUp),
                 Ok(_) | Err(_) => (),
             }
         }
-        checkpoint::grow(&*self.disk, Checkpoint::of_nothing(journal), segments, &go_on)
+        checkpoint::grow(&*self.disk, Checkpoint::of_nothing(self.core.journal), segments, &go_on)
     }
 }
 
@@ -151,6 +174,15 @@ mod tests {
             (20, 4, 20, false),
         ] {
             assert_eq!(intervals(known, changed).is_due(full), is_due, "{known} known, {changed} changed, {full} full");
+        }
+    }
+
+    #[test]
+    fn what_is_far_behind_is_caught_up_with_in_steps() {
+        for (known, full, expected) in
+            [(0, 0, 0), (0, 7, 1), (1, 7, 2), (8, 20, 10), (16, 20, 20), (20, 20, 20), (30, 20, 20)]
+        {
+            assert_eq!(step(known, full), expected, "{known} known, {full} full");
         }
     }
 
