@@ -66,6 +66,7 @@ fn settings(document: &Document) -> Vec<(&'static str, String)> {
         ("retries.permanentMax", retries.permanent_max.to_string()),
         ("retries.judged", judged(retries.judged).to_owned()),
         ("retries.giveUpBy", give_up_by(retries.give_up_by).to_owned()),
+        ("retries.again", period(retries.again_ms)),
         ("retries.short", period(health.retry_short_ms)),
         ("retries.medium", period(health.retry_medium_ms)),
         ("retries.long", period(health.retry_long_ms)),

@@ -10,7 +10,12 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 
-use super::{Fleet, filesystem_rows::mount_detail, replica_sets::planned, rows::attachment_detail};
+use super::{
+    Fleet,
+    filesystem_rows::mount_detail,
+    replica_sets::planned,
+    rows::{attachment_detail, given_up},
+};
 use crate::words::{due, until};
 
 /// One thing that has to go, or to end, first.
@@ -138,7 +143,7 @@ fn asked_to(effort: &Effort, verb: &str, now: Timestamp) -> String {
     match &effort.outlook {
         Outlook::Trying => format!("asked the provider to {verb} it (attempt {})", effort.attempt),
         Outlook::Waiting { until, fault } => format!("{fault}; attempt {} {}", effort.attempt, due(now, *until)),
-        Outlook::GivenUp { fault } => format!("gave up after attempt {}: {fault}", effort.attempt),
+        Outlook::GivenUp { fault, again } => given_up(effort.attempt, fault, *again, now),
     }
 }
 

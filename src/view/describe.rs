@@ -287,7 +287,7 @@ fn effort_row(fleet: &Fleet, stream: &StreamId, effort: &Effort) -> EffortRow {
     let (outlook, until) = match &effort.outlook {
         Outlook::Trying => ("trying", None),
         Outlook::Waiting { until, .. } => ("waiting", Some(until.0)),
-        Outlook::GivenUp { .. } => ("given-up", None),
+        Outlook::GivenUp { again, .. } => ("given-up", again.map(|again| again.0)),
     };
     EffortRow {
         outlook,

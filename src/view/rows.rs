@@ -6,7 +6,7 @@ use bailiwick_actors::{
     contract::{Decider, Fold, Folded},
     machine::{self, Health, Instance, Node},
     policy,
-    vocab::{Effort, Outlook, Timestamp},
+    vocab::{Effort, Fault, Outlook, Timestamp},
     volume::{self, Storage},
     volume_attachment::{self, Link},
 };
@@ -310,10 +310,7 @@ pub(super) fn stray_try(state: &machine::State) -> Option<Timestamp> {
 }
 
 pub(super) fn next_try(effort: &Effort) -> Option<Timestamp> {
-    match &effort.outlook {
-        Outlook::Waiting { until, .. } => Some(*until),
-        Outlook::Trying | Outlook::GivenUp { .. } => None,
-    }
+    effort.next_attempt()
 }
 
 /// What an effort waits for or ended with.
@@ -329,8 +326,14 @@ fn attempts_detail(effort: &Effort, now: Timestamp) -> Option<String> {
         Outlook::Trying if effort.attempt > 1 => Some(format!("attempt {}", effort.attempt)),
         Outlook::Trying => None,
         Outlook::Waiting { until, fault } => Some(format!("{fault}; attempt {} {}", effort.attempt, due(now, *until))),
-        Outlook::GivenUp { fault } => Some(format!("gave up after attempt {}: {fault}", effort.attempt)),
+        Outlook::GivenUp { fault, again } => Some(given_up(effort.attempt, fault, *again, now)),
     }
+}
+
+/// What was given up, and when it is tried again by itself.
+pub(super) fn given_up(attempt: u32, fault: &Fault, again: Option<Timestamp>, now: Timestamp) -> String {
+    let next = again.map(|again| format!("; tried again {}", due(now, again))).unwrap_or_default();
+    format!("gave up after attempt {attempt}: {fault}{next}")
 }
 
 pub(super) fn told(state: &machine::State) -> Option<String> {

@@ -5,7 +5,7 @@ mod frozen;
 use std::sync::Arc;
 
 use bailiwick_actors::{
-    machine,
+    machine, policy,
     testing::Desk,
     vocab::{Fault, FaultCode, Timestamp},
 };
@@ -56,6 +56,38 @@ fn what_failed_is_found_by_its_fault() {
     let fleet = Fleet::at_head(&*journal).unwrap();
     assert_eq!(failed(&fleet, |fault| fault.code == FaultCode::Unavailable), [stream("machine/web")]);
     assert!(failed(&fleet, |fault| fault.code == FaultCode::Internal).is_empty());
+}
+
+#[test]
+fn who_was_given_up_is_told_with_the_next_try_by_itself() {
+    let (journal, mut desk) = desk();
+    let mut policy = policy::Document::default();
+    policy.machines.attempts_max = 1;
+    desk.revise(policy);
+    desk.faults.insert(stream("machine/web"), [Fault::new(FaultCode::Unavailable, "no room")].into());
+    desk.declare_machine("web");
+    desk.settle();
+    let again = desk.now.after(1_800_000);
+    let fleet = Fleet::at_head(&*journal).unwrap();
+    let web = machines(&fleet).remove(0);
+    assert_eq!((web.status, web.next_try_ms), ("failed", Some(again.0)));
+    let told = web.detail.unwrap();
+    assert!(told.starts_with("gave up after attempt 1: unavailable: no room; tried again in 30m00s ("), "{told}");
+    assert_eq!(
+        upcoming(&fleet, 9).first().map(|next| (next.entity.as_str(), next.due_ms)),
+        Some(("machine/web", again.0))
+    );
+    let unmet = why_not(&fleet, &stream("machine/web"), "ready").and_then(|answer| answer.unmet).unwrap();
+    assert_eq!(unmet.next_look_ms, Some(again.0));
+    assert_eq!(unmet.satisfied_by, "a new series of attempts, by itself, or now: `bailiwick retry machine/web`");
+    // What nobody can do is left to an operator.
+    desk.faults.insert(stream("machine/web"), [Fault::new(FaultCode::InvalidArgument, "no such image")].into());
+    desk.now = again;
+    desk.wake(&stream("machine/web"), again);
+    desk.settle();
+    let fleet = Fleet::at_head(&*journal).unwrap();
+    let web = machines(&fleet).remove(0);
+    assert_eq!((web.status, web.next_try_ms), ("failed", None));
 }
 
 #[test]

@@ -276,9 +276,13 @@ pub(super) fn effort_unmet(precondition: &'static str, doing: &str, effort: &Eff
             let because = format!("{doing} failed: {fault}");
             Unmet::new(precondition, because, format!("attempt {}, or now: {again}", effort.attempt))
         }
-        Outlook::GivenUp { fault } => {
+        Outlook::GivenUp { fault, again: by_itself } => {
             let because = format!("the node gave up {doing} after attempt {}: {fault}", effort.attempt);
-            Unmet::new(precondition, because, format!("{again} starts a new series of attempts"))
+            let by = match by_itself {
+                Some(_) => format!("a new series of attempts, by itself, or now: {again}"),
+                None => format!("{again} starts a new series of attempts"),
+            };
+            Unmet::new(precondition, because, by)
         }
     }
 }

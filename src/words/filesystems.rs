@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{filesystem, filesystem_attachment};
 
-use super::{Words, storage::skipped};
+use super::{Words, gave_up, storage::skipped};
 
 impl Words for filesystem::State {
     fn asked(command: &filesystem::Command) -> String {
@@ -70,7 +70,7 @@ impl Words for filesystem::State {
             Event::CreateRetryScheduled { until, fault } => {
                 format!("creating it failed ({fault}); next attempt at {until}")
             }
-            Event::CreateGivenUp { fault } => format!("gave up creating it ({fault})"),
+            Event::CreateGivenUp { fault, again } => gave_up("gave up creating it", fault, *again),
             Event::CreateDropped => "nothing was created".into(),
             Event::DestroyRequested { .. } => "requested its deletion".into(),
             Event::Destroyed => "provider deleted it".into(),
@@ -135,7 +135,7 @@ impl Words for filesystem_attachment::State {
             Event::AttachRetryScheduled { until, fault } => {
                 format!("mounting it failed ({fault}); next attempt at {until}")
             }
-            Event::AttachGivenUp { fault } => format!("gave up mounting it ({fault})"),
+            Event::AttachGivenUp { fault, again } => gave_up("gave up mounting it", fault, *again),
             Event::DetachRequested { .. } => "requested the unmount".into(),
             Event::Detached => "provider unmounted it".into(),
             Event::DetachRetryScheduled { until, fault } => {

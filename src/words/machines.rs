@@ -9,7 +9,7 @@ use bailiwick_actors::{
     vocab::{Cited, Name, Timestamp, Zone},
 };
 
-use super::{Words, count};
+use super::{Words, count, gave_up};
 
 impl Words for State {
     fn asked(command: &Command) -> String {
@@ -80,7 +80,7 @@ impl Words for State {
             Event::CreateRetryScheduled { until, fault } => {
                 format!("creating the instance failed ({fault}); next attempt at {until}")
             }
-            Event::CreateGivenUp { fault } => format!("gave up creating the instance ({fault})"),
+            Event::CreateGivenUp { fault, again } => gave_up("gave up creating the instance", fault, *again),
             Event::DeleteRequested { .. } => "requested the deletion of its instance".into(),
             Event::Deleted => "provider deleted the instance".into(),
             Event::DeleteRetryScheduled { until, fault } => {

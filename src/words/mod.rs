@@ -31,7 +31,7 @@ use bailiwick_actors::{
         machine_sets as machine_sets_supervisor, machines as machines_supervisor,
         replica_sets as replica_sets_supervisor, storage as storage_supervisor,
     },
-    vocab::Timestamp,
+    vocab::{Fault, Timestamp},
     volume, volume_attachment,
 };
 use bailiwick_journal::{Entry, EntryKind, StreamId};
@@ -204,6 +204,12 @@ fn because<D: Decider>(entry: &Entry) -> Result<String, StoredError> {
         Recorded::Decided(reason) => reason.to_string(),
         Recorded::Refused(rejection) => rejection.to_string(),
     })
+}
+
+/// That it was given up, for what, and when it is tried again by itself.
+fn gave_up(what: &str, fault: &Fault, again: Option<Timestamp>) -> String {
+    let next = again.map(|again| format!("; tried again at {again}")).unwrap_or_default();
+    format!("{what} ({fault}){next}")
 }
 
 /// "1 volume", "2 volumes".

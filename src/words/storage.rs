@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{vocab::SkippedStorage, volume, volume_attachment};
 
-use super::Words;
+use super::{Words, gave_up};
 
 impl Words for volume::State {
     fn asked(command: &volume::Command) -> String {
@@ -66,7 +66,7 @@ impl Words for volume::State {
             Event::CreateRetryScheduled { until, fault } => {
                 format!("creating it failed ({fault}); next attempt at {until}")
             }
-            Event::CreateGivenUp { fault } => format!("gave up creating it ({fault})"),
+            Event::CreateGivenUp { fault, again } => gave_up("gave up creating it", fault, *again),
             Event::DestroyRequested { .. } => "requested its destruction".into(),
             Event::Destroyed => "provider destroyed it".into(),
             Event::DestroyRetryScheduled { until, fault } => {
@@ -165,7 +165,7 @@ impl Words for volume_attachment::State {
             Event::AttachRetryScheduled { until, fault } => {
                 format!("attaching it failed ({fault}); next attempt at {until}")
             }
-            Event::AttachGivenUp { fault } => format!("gave up attaching it ({fault})"),
+            Event::AttachGivenUp { fault, again } => gave_up("gave up attaching it", fault, *again),
             Event::DetachRequested { .. } => "requested detachment".into(),
             Event::Detached => "provider detached it".into(),
             Event::DetachRetryScheduled { until, fault } => {

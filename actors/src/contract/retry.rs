@@ -27,6 +27,8 @@ pub struct RetryRule {
     pub work: Attempted,
     /// Waits that follow from the fault; none where they follow from the number of attempts.
     pub by_fault: Option<WaitsByFault>,
+    /// How long after the last attempt of a series a new one begins by itself, where the fault may pass; 0 means never.
+    pub again_ms: u64,
 }
 
 /// How long is waited before the next attempt, by what the last one failed with.
@@ -59,10 +61,10 @@ pub enum Next {
     Retry { until: Timestamp },
     /// Ask again by id at `until`: nobody knows whether it happened.
     Ask { until: Timestamp },
-    /// No attempt is left.
-    Exhausted,
-    /// It has taken too long.
-    TooLate,
+    /// No attempt is left; a new series begins by itself at `again`.
+    Exhausted { again: Option<Timestamp> },
+    /// It has taken too long; a new series begins by itself at `again`.
+    TooLate { again: Option<Timestamp> },
     /// Trying the same again cannot help.
     Hopeless,
 }
@@ -89,6 +91,7 @@ impl RetryRule {
             ends: None,
             work,
             by_fault,
+            again_ms: policy.retries.again_ms,
         }
     }
 
@@ -110,6 +113,7 @@ impl RetryRule {
             ends: None,
             work,
             by_fault: None,
+            again_ms: policy.retries.again_ms,
         }
     }
 
@@ -126,13 +130,14 @@ impl RetryRule {
     /// What follows when the effort's present attempt ends in this fault.
     pub fn after(self, effort: &Effort, fault: &Fault, now: Timestamp) -> Next {
         let until = now.after(self.wait_ms(effort, fault));
+        let again = self.again_after(fault, now);
         let exhausted = self.attempts_max != 0 && self.attempts_max <= effort.in_series();
         let is_late = self.ends.is_some_and(|ends| ends < now);
         let may_end = self.work == Attempted::Making;
         match fault.code.class() {
             FaultClass::Permanent if may_end && self.believes(effort, fault) => Next::Hopeless,
-            _ if may_end && exhausted => Next::Exhausted,
-            _ if may_end && is_late => Next::TooLate,
+            _ if may_end && exhausted => Next::Exhausted { again },
+            _ if may_end && is_late => Next::TooLate { again },
             FaultClass::Transient if may_end && self.is_hopeless(effort, fault) => Next::Hopeless,
             FaultClass::Permanent | FaultClass::Transient => Next::Retry { until },
             FaultClass::Unknown => Next::Ask { until },
@@ -141,6 +146,12 @@ impl RetryRule {
 }
 
 impl RetryRule {
+    /// When a series that ended in this fault is followed by another one. What cannot be done is not tried by itself.
+    fn again_after(self, fault: &Fault, now: Timestamp) -> Option<Timestamp> {
+        let may_pass = fault.code.class() != FaultClass::Permanent;
+        (may_pass && self.again_ms != 0).then(|| now.after(self.again_ms))
+    }
+
     /// Whether it is believed that something cannot be done, now that one more attempt was answered so.
     fn believes(self, effort: &Effort, fault: &Fault) -> bool {
         match self.judged {
@@ -209,7 +220,8 @@ pub struct Failed<'a, D: Decider> {
     pub attempt: u32,
     pub fault: &'a Fault,
     pub retry: fn(Timestamp, Fault) -> D::Event,
-    pub give_up: fn(Fault) -> D::Event,
+    /// With the time at which a new series begins by itself, if one does.
+    pub give_up: fn(Fault, Option<Timestamp>) -> D::Event,
 }
 
 impl<D: Decider> std::fmt::Debug for Failed<'_, D> {
@@ -231,8 +243,10 @@ where
         let (word, event) = match rule.after(self.effort, self.fault, now) {
             Next::Retry { until } => (RetryWord::WorthRetrying, (self.retry)(until, fault)),
             Next::Ask { until } => (RetryWord::OutcomeUnknown, (self.retry)(until, fault)),
-            Next::Exhausted | Next::TooLate => (RetryWord::RetriesExhausted, (self.give_up)(fault)),
-            Next::Hopeless => (RetryWord::NotRetryable, (self.give_up)(fault)),
+            Next::Exhausted { again } | Next::TooLate { again } => {
+                (RetryWord::RetriesExhausted, (self.give_up)(fault, again))
+            }
+            Next::Hopeless => (RetryWord::NotRetryable, (self.give_up)(fault, None)),
         };
         Decision::because(D::Reason::of(word), [event])
     }
@@ -243,14 +257,10 @@ pub fn wake<D: Decider>(effort: Option<&Effort>, now: Timestamp, begun: D::Event
 where
     D::Reason: RetryReasons,
 {
-    match effort.map(|effort| &effort.outlook) {
-        Some(Outlook::Waiting { until, .. }) if *until <= now => {
-            Decision::because(D::Reason::of(RetryWord::RetryDue), [begun])
-        }
-        Some(Outlook::Waiting { .. }) => Decision::nothing(D::Reason::of(RetryWord::NotDueYet)),
-        Some(Outlook::Trying | Outlook::GivenUp { .. }) | None => {
-            Decision::nothing(D::Reason::of(RetryWord::NothingWaits))
-        }
+    match effort.and_then(Effort::next_attempt) {
+        Some(at) if at <= now => Decision::because(D::Reason::of(RetryWord::RetryDue), [begun]),
+        Some(_) => Decision::nothing(D::Reason::of(RetryWord::NotDueYet)),
+        None => Decision::nothing(D::Reason::of(RetryWord::NothingWaits)),
     }
 }
 
@@ -381,6 +391,28 @@ mod tests {
     }
 
     #[test]
+    fn a_series_that_ended_in_what_may_pass_is_followed_by_another_one() {
+        let mut policy = Document::default();
+        policy.retries.permanent_max = 0;
+        let last = |policy: &Document, code| {
+            let rule = RetryRule::of_machine(policy, Attempted::Making);
+            match after_the_same(rule.attempts_max, rule, &Fault::new(code, "no")) {
+                Next::Exhausted { again } => again.map(|at| at.since(Timestamp(2))),
+                next => panic!("{code}: {next:?}"),
+            }
+        };
+        for code in FaultCode::ALL {
+            let may_pass = code.class() != FaultClass::Permanent;
+            assert_eq!(last(&policy, code), may_pass.then_some(1_800_000), "{code}");
+        }
+        policy.retries.again_ms = 0;
+        assert_eq!(last(&policy, FaultCode::Unavailable), None, "never, where the policy says so");
+        let periods =
+            ["default", "juju-2016", "gardener-0.49"].map(|name| Document::named(name).map(|it| it.retries.again_ms));
+        assert_eq!(periods, [Some(1_800_000), Some(60_000), Some(0)]);
+    }
+
+    #[test]
     fn what_is_to_go_is_tried_on_for_ever() {
         let policy = Document::default();
         for code in FaultCode::ALL {
@@ -402,7 +434,11 @@ mod tests {
         let no = Fault::new(FaultCode::InvalidArgument, "no");
         let rule = RetryRule::of_machine(&policy, Attempted::Making);
         assert!(matches!(after_the_same(10, rule, &no), Next::Retry { .. }));
-        assert_eq!(after_the_same(11, rule, &no), Next::Exhausted, "the number of attempts counts all the same");
+        assert_eq!(
+            after_the_same(11, rule, &no),
+            Next::Exhausted { again: None },
+            "the number of attempts counts all the same"
+        );
     }
 
     #[test]
@@ -416,7 +452,7 @@ mod tests {
             RetryRule::of_making(&policy, effort.since, 100).after(&effort, &fault, Timestamp(now))
         };
         assert!(matches!(making(105), Next::Ask { .. } | Next::Retry { .. }), "not before its time is over");
-        assert_eq!(making(106), Next::TooLate);
+        assert_eq!(making(106), Next::TooLate { again: Some(Timestamp(106).after(policy.retries.again_ms)) });
         let rule = RetryRule::of_making(&policy, Timestamp(5), 100);
         assert!(matches!(after_the_same(90, rule, &fault), Next::Retry { .. }), "however often it failed");
         let removing = RetryRule { ends: Some(Timestamp(0)), ..RetryRule::of_machine(&policy, Attempted::Removing) };
@@ -433,7 +469,7 @@ mod tests {
             effort.begin();
         }
         assert!(matches!(rule.after(&effort, &one, Timestamp(2)), Next::Retry { .. }));
-        effort.give_up(other);
+        effort.give_up(other, None);
         effort.begin();
         assert_eq!(effort.alike_with(&one), 1, "an operator who says again begins anew, too");
     }

@@ -244,7 +244,8 @@ fn report_create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
         return Ok(Decision::nothing(Reason::StaleReport));
     };
     let retry = |until, fault| Event::CreateRetryScheduled { until, fault };
-    let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::CreateGivenUp { fault } };
+    let failed =
+        Failed { effort, attempt, fault, retry, give_up: |fault, again| Event::CreateGivenUp { fault, again } };
     Ok(failed.decide(RetryRule::of_storage(facts.policy, Attempted::Making), facts.now))
 }
 
@@ -267,6 +268,6 @@ fn report_destroy_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fac
         return Ok(Decision::because(Reason::CannotRelease, [Event::DestroyGivenUp { fault: fault.clone() }]));
     }
     let retry = |until, fault| Event::DestroyRetryScheduled { until, fault };
-    let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::DestroyGivenUp { fault } };
+    let failed = Failed { effort, attempt, fault, retry, give_up: |fault, _| Event::DestroyGivenUp { fault } };
     Ok(failed.decide(RetryRule::of_storage(facts.policy, Attempted::Removing), facts.now))
 }

@@ -36,6 +36,8 @@ pub enum Event {
     },
     CreateGivenUp {
         fault: Fault,
+        /// A new series of attempts begins then by itself.
+        again: Option<Timestamp>,
     },
     /// Nothing was made under the present intent, and nothing will be.
     CreateDropped,

@@ -150,12 +150,15 @@ fn table() -> Vec<Case<State>> {
         case(
             creating(),
             failed(1, FaultCode::InvalidArgument),
-            Ok((R::NotRetryable, vec![Event::CreateGivenUp { fault: fault(FaultCode::InvalidArgument) }])),
+            Ok((R::NotRetryable, vec![Event::CreateGivenUp { fault: fault(FaultCode::InvalidArgument), again: None }])),
         ),
         case(
             [waiting(5), vec![Event::AttemptBegun]].concat(),
             failed(2, FaultCode::Unavailable),
-            Ok((R::RetriesExhausted, vec![Event::CreateGivenUp { fault: fault(FaultCode::Unavailable) }])),
+            Ok((
+                R::RetriesExhausted,
+                vec![Event::CreateGivenUp { fault: fault(FaultCode::Unavailable), again: Some(NOW.after(1_800_000)) }],
+            )),
         ),
         case(waiting(100_000), Command::Wake { due: NOW }, Ok((R::RetryDue, vec![Event::AttemptBegun]))),
         case(waiting(100_001), Command::Wake { due: NOW }, Ok((R::NotDueYet, vec![]))),

@@ -159,7 +159,8 @@ fn report_attach_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
         return Ok(Decision::nothing(Reason::StaleReport));
     };
     let retry = |until, fault| Event::AttachRetryScheduled { until, fault };
-    let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::AttachGivenUp { fault } };
+    let failed =
+        Failed { effort, attempt, fault, retry, give_up: |fault, again| Event::AttachGivenUp { fault, again } };
     Ok(failed.decide(RetryRule::of_storage(facts.policy, Attempted::Making), facts.now))
 }
 
@@ -183,6 +184,6 @@ fn report_detach_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
         return Ok(Decision::nothing(Reason::StaleReport));
     };
     let retry = |until, fault| Event::DetachRetryScheduled { until, fault };
-    let failed = Failed { effort, attempt, fault, retry, give_up: |fault| Event::DetachGivenUp { fault } };
+    let failed = Failed { effort, attempt, fault, retry, give_up: |fault, _| Event::DetachGivenUp { fault } };
     Ok(failed.decide(RetryRule::of_storage(facts.policy, Attempted::Removing), facts.now))
 }

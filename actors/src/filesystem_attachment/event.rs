@@ -30,6 +30,8 @@ pub enum Event {
     },
     AttachGivenUp {
         fault: Fault,
+        /// A new series of attempts begins then by itself.
+        again: Option<Timestamp>,
     },
     /// An intent to undo what the present intent did, or may have done.
     DetachRequested {

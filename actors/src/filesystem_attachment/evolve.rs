@@ -3,7 +3,7 @@
 use bailiwick_journal::Version;
 
 use super::{Event, Link, State};
-use crate::vocab::{Effort, Life};
+use crate::vocab::{Effort, Fault, Life, Timestamp};
 
 pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
     match event {
@@ -35,11 +35,8 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
                 effort.wait(*until, fault.clone());
             }
         }
-        Event::AttachGivenUp { fault } | Event::DetachGivenUp { fault } => {
-            if let Some(effort) = effort_mut(state) {
-                effort.give_up(fault.clone());
-            }
-        }
+        Event::AttachGivenUp { fault, again } => give_up(state, fault, *again),
+        Event::DetachGivenUp { fault } => give_up(state, fault, None),
         Event::DetachRequested { at: since } => {
             let (of, target) = match &state.link {
                 Link::Attaching { target, effort, .. } => (effort.intent, target.clone()),
@@ -68,5 +65,11 @@ fn effort_mut(state: &mut State) -> Option<&mut Effort> {
     match &mut state.link {
         Link::Attaching { effort, .. } | Link::Detaching { effort, .. } => Some(effort),
         Link::Waiting | Link::Attached { .. } => None,
+    }
+}
+
+fn give_up(state: &mut State, fault: &Fault, again: Option<Timestamp>) {
+    if let Some(effort) = effort_mut(state) {
+        effort.give_up(fault.clone(), again);
     }
 }

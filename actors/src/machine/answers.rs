@@ -30,7 +30,7 @@ pub(super) fn created(state: &State, attempt: u32, instance: &MachineInstance, f
         }
         // That is what the instance says, not what the provider answers: asked again, it is the same.
         let fault = Fault::new(FaultCode::PermissionDenied, text);
-        return Ok(Decision::because(Reason::NotRetryable, [Event::CreateGivenUp { fault }]));
+        return Ok(Decision::because(Reason::NotRetryable, [Event::CreateGivenUp { fault, again: None }]));
     }
     if effort.attempt < attempt {
         return Err(Rejection::UnknownAttempt { attempt });
@@ -48,9 +48,8 @@ pub(super) fn create_failed(state: &State, attempt: u32, fault: &Fault, facts: &
         return Ok(Decision::because(Reason::ZoneFailed, [blamed]));
     }
     let retry = |until, fault| Event::CreateRetryScheduled { until, fault };
-    after_failure((effort, making(state, effort, facts)), attempt, fault, facts, retry, |fault| Event::CreateGivenUp {
-        fault,
-    })
+    let give_up = |fault, again| Event::CreateGivenUp { fault, again };
+    after_failure((effort, making(state, effort, facts)), attempt, fault, facts, retry, give_up)
 }
 
 pub(super) fn deleted(state: &State, attempt: u32, facts: &Facts<'_>) -> Verdict {
@@ -81,7 +80,7 @@ pub(super) fn delete_failed(state: &State, attempt: u32, fault: &Fault, facts: &
     };
     let retry = |until, fault| Event::DeleteRetryScheduled { until, fault };
     let rule = RetryRule::of_machine(facts.policy, Attempted::Removing);
-    after_failure((effort, rule), attempt, fault, facts, retry, |fault| Event::DeleteGivenUp { fault })
+    after_failure((effort, rule), attempt, fault, facts, retry, |fault, _| Event::DeleteGivenUp { fault })
 }
 
 /// How the making of its instance is tried again.
@@ -96,7 +95,7 @@ pub(super) fn after_failure(
     fault: &Fault,
     facts: &Facts<'_>,
     retry: impl FnOnce(Timestamp, Fault) -> Event,
-    give_up: impl FnOnce(Fault) -> Event,
+    give_up: impl FnOnce(Fault, Option<Timestamp>) -> Event,
 ) -> Verdict {
     if !effort.is_trying(attempt) {
         return Ok(Decision::nothing(Reason::StaleReport));
@@ -106,8 +105,8 @@ pub(super) fn after_failure(
     Ok(match next {
         Next::Retry { until } => Decision::because(Reason::WorthRetrying, [retry(until, fault)]),
         Next::Ask { until } => Decision::because(Reason::OutcomeUnknown, [retry(until, fault)]),
-        Next::Exhausted => Decision::because(Reason::RetriesExhausted, [give_up(fault)]),
-        Next::TooLate => Decision::because(Reason::TookTooLong, [give_up(fault)]),
-        Next::Hopeless => Decision::because(Reason::NotRetryable, [give_up(fault)]),
+        Next::Exhausted { again } => Decision::because(Reason::RetriesExhausted, [give_up(fault, again)]),
+        Next::TooLate { again } => Decision::because(Reason::TookTooLong, [give_up(fault, again)]),
+        Next::Hopeless => Decision::because(Reason::NotRetryable, [give_up(fault, None)]),
     })
 }

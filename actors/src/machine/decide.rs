@@ -279,15 +279,10 @@ fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
 
 /// The efforts that wait for their time, each with the event that begins its next attempt.
 fn waiting(state: &State) -> impl Iterator<Item = (Timestamp, Event)> {
-    let until = |effort: &Effort| match effort.outlook {
-        Outlook::Waiting { until, .. } => Some(until),
-        Outlook::Trying | Outlook::GivenUp { .. } => None,
-    };
-    let own = state.effort().and_then(until).map(|until| (until, Event::AttemptBegun));
-    let strays = state
-        .strays
-        .iter()
-        .filter_map(move |(effect, stray)| Some((until(&stray.effort)?, Event::StrayAttemptBegun { effect: *effect })));
+    let own = state.effort().and_then(Effort::next_attempt).map(|until| (until, Event::AttemptBegun));
+    let strays = state.strays.iter().filter_map(|(effect, stray)| {
+        Some((stray.effort.next_attempt()?, Event::StrayAttemptBegun { effect: *effect }))
+    });
     own.into_iter().chain(strays)
 }
 

@@ -59,7 +59,6 @@ pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
 fn owed(effort: &Effort, call: impl FnOnce() -> Effect) -> Option<Effect> {
     match &effort.outlook {
         Outlook::Trying => Some(call()),
-        Outlook::Waiting { until, .. } => Some(Effect::WakeAt(*until)),
-        Outlook::GivenUp { .. } => None,
+        Outlook::Waiting { .. } | Outlook::GivenUp { .. } => effort.next_attempt().map(Effect::WakeAt),
     }
 }

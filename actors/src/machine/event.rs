@@ -38,6 +38,8 @@ pub enum Event {
     },
     CreateGivenUp {
         fault: Fault,
+        /// A new series of attempts begins then by itself.
+        again: Option<Timestamp>,
     },
     /// An intent to delete what the present intent made, or may have made.
     DeleteRequested {

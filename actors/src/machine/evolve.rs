@@ -50,11 +50,8 @@ fn change(state: &mut State, at: Version, event: &Event) {
         Event::CreateRetryScheduled { until, fault } | Event::DeleteRetryScheduled { until, fault } => {
             wait(state, *until, fault);
         }
-        Event::CreateGivenUp { fault } | Event::DeleteGivenUp { fault } => {
-            if let Some(effort) = effort_mut(state) {
-                effort.outlook = Outlook::GivenUp { fault: fault.clone() };
-            }
-        }
+        Event::CreateGivenUp { fault, again } => give_up(state, fault, *again),
+        Event::DeleteGivenUp { fault } => give_up(state, fault, None),
         Event::DeleteRequested { at: since } => {
             let of = match &state.instance {
                 Instance::Creating(effort) => effort.intent,
@@ -178,7 +175,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
         }
         Event::StrayGivenUp { effect, fault } => {
             if let Some(stray) = state.strays.get_mut(effect) {
-                stray.effort.outlook = Outlook::GivenUp { fault: fault.clone() };
+                stray.effort.outlook = Outlook::GivenUp { fault: fault.clone(), again: None };
             }
         }
         Event::StrayAttemptBegun { effect } => {
@@ -317,6 +314,12 @@ fn effort_mut(state: &mut State) -> Option<&mut Effort> {
     match &mut state.instance {
         Instance::Creating(effort) | Instance::Deleting { effort, .. } => Some(effort),
         Instance::None | Instance::Running { .. } | Instance::Lost { .. } => None,
+    }
+}
+
+fn give_up(state: &mut State, fault: &Fault, again: Option<Timestamp>) {
+    if let Some(effort) = effort_mut(state) {
+        effort.outlook = Outlook::GivenUp { fault: fault.clone(), again };
     }
 }
 

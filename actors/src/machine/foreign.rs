@@ -131,7 +131,7 @@ pub(super) fn report_delete_failed(
     };
     let retry = |until, fault| Event::StrayRetryScheduled { effect, until, fault };
     let effort = (&stray.effort, RetryRule::of_machine(facts.policy, Attempted::Removing));
-    after_failure(effort, attempt, fault, facts, retry, |fault| Event::StrayGivenUp { effect, fault })
+    after_failure(effort, attempt, fault, facts, retry, |fault, _| Event::StrayGivenUp { effect, fault })
 }
 
 /// Nothing of its own is to be tried again; perhaps a stray is.

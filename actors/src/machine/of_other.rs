@@ -41,7 +41,7 @@ pub(super) fn report(
     let rest = match &state.instance {
         _ if state.strays.contains_key(&effect) => Vec::new(),
         Instance::Creating(effort) if is_own && effort.outlook == Outlook::Trying => {
-            vec![Event::CreateGivenUp { fault: Fault::new(FaultCode::PermissionDenied, text) }]
+            vec![Event::CreateGivenUp { fault: Fault::new(FaultCode::PermissionDenied, text), again: None }]
         }
         // There is nothing of its own.
         Instance::Deleting { effort, .. } if is_own => answers::deleted(state, effort.attempt, facts)?.events,

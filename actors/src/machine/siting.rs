@@ -112,8 +112,8 @@ pub(super) fn blame(state: &State, effort: &Effort, attempt: u32, fault: &Fault,
         return None;
     }
     match (rule.after(effort, fault, facts.now), zones.last_round) {
-        (Next::Exhausted, LastRound::One) | (Next::TooLate | Next::Hopeless, _) => return None,
-        (Next::Exhausted, LastRound::All) | (Next::Retry { .. } | Next::Ask { .. }, _) => (),
+        (Next::Exhausted { .. }, LastRound::One) | (Next::TooLate { .. } | Next::Hopeless, _) => return None,
+        (Next::Exhausted { .. }, LastRound::All) | (Next::Retry { .. } | Next::Ask { .. }, _) => (),
     }
     let until = match zones.next {
         NextZone::AtOnce => None,
@@ -144,7 +144,8 @@ pub(super) fn site(
             let is_over = facts.policy.zones.next == NextZone::AfterWait;
             Event::CreateRetryScheduled { until: if is_over { facts.now } else { until }, fault }
         }
-        Next::Exhausted | Next::TooLate | Next::Hopeless => Event::CreateGivenUp { fault },
+        Next::Exhausted { again } | Next::TooLate { again } => Event::CreateGivenUp { fault, again },
+        Next::Hopeless => Event::CreateGivenUp { fault, again: None },
     };
     Ok(Decision::because(Reason::AllZonesFailed, [sited, next]))
 }
@@ -155,7 +156,7 @@ pub(super) fn refuse(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verd
         return Ok(Decision::nothing(Reason::SiteNotAwaited));
     }
     let fault = Fault::new(FaultCode::FailedPrecondition, "none of the zones it may be in exists");
-    Ok(Decision::because(Reason::NoZoneAllowed, [Event::CreateGivenUp { fault }]))
+    Ok(Decision::because(Reason::NoZoneAllowed, [Event::CreateGivenUp { fault, again: None }]))
 }
 
 /// The effort that waits for a zone under this id.

@@ -1,5 +1,6 @@
 //! Every reason and rejection of a machine, and what holds along every walk.
 
+mod again;
 mod draining;
 mod health;
 mod made_from;
@@ -91,7 +92,7 @@ fn waiting(until: u64) -> Vec<Event> {
 }
 
 fn given_up() -> Vec<Event> {
-    [declared(), vec![Event::CreateGivenUp { fault: fault(FaultCode::InvalidArgument) }]].concat()
+    [declared(), vec![Event::CreateGivenUp { fault: fault(FaultCode::InvalidArgument), again: None }]].concat()
 }
 
 fn reporting() -> Vec<Event> {
@@ -177,12 +178,15 @@ fn table() -> Vec<Case<State>> {
         case(
             declared(),
             failed(1, FaultCode::InvalidArgument),
-            Ok((R::NotRetryable, vec![Event::CreateGivenUp { fault: fault(FaultCode::InvalidArgument) }])),
+            Ok((R::NotRetryable, vec![Event::CreateGivenUp { fault: fault(FaultCode::InvalidArgument), again: None }])),
         ),
         case(
             [waiting(5), vec![Event::AttemptBegun, scheduled(6, FaultCode::Unavailable), Event::AttemptBegun]].concat(),
             failed(3, FaultCode::Unavailable),
-            Ok((R::RetriesExhausted, vec![Event::CreateGivenUp { fault: fault(FaultCode::Unavailable) }])),
+            Ok((
+                R::RetriesExhausted,
+                vec![Event::CreateGivenUp { fault: fault(FaultCode::Unavailable), again: Some(NOW.after(1_800_000)) }],
+            )),
         ),
         case(declared(), failed(2, FaultCode::Unavailable), Ok((R::StaleReport, vec![]))),
         case(waiting(100_000), Command::Wake { due: NOW }, Ok((R::RetryDue, vec![Event::AttemptBegun]))),

@@ -102,11 +102,20 @@ pub struct Retries {
     pub judged: Judged,
     /// What ends the attempts at making an instance. Default attempts.
     pub give_up_by: GiveUpBy,
+    /// How long after the last attempt of a series a new one begins by itself, where what it failed with may pass; 0 means
+    /// never. Default 30 min, the longest wait of storage. What was believed to be impossible is left to an operator.
+    pub again_ms: u64,
 }
 
 impl Default for Retries {
     fn default() -> Self {
-        Self { by: RetryBy::default(), permanent_max: 3, judged: Judged::default(), give_up_by: GiveUpBy::default() }
+        Self {
+            by: RetryBy::default(),
+            permanent_max: 3,
+            judged: Judged::default(),
+            give_up_by: GiveUpBy::default(),
+            again_ms: 1_800_000,
+        }
     }
 }
 

@@ -36,7 +36,7 @@ impl Document {
 }
 
 /// Juju's provisioner of April 2016: one try and three retries at a fixed distance, the first failure decides whether there
-/// are any, and an instance that nobody knows goes at first sight where the mode says so. One that has gone is not replaced.
+/// are any, its watch for transient errors looks every minute (which those are says the fault here, and an operator there), and an instance that nobody knows goes at first sight where the mode says so. One that has gone is not replaced.
 /// Its zones are those of the provisioner since 2.3, which had none before.
 fn juju_2016() -> Document {
     let delay_ms = 10_000;
@@ -48,7 +48,7 @@ fn juju_2016() -> Document {
         ..Machines::default()
     };
     let harvest = Harvest { mode: HarvestMode::Destroyed, sightings_min: 1, grace_ms: 0 };
-    let retries = Retries { judged: Judged::First, ..Retries::default() };
+    let retries = Retries { judged: Judged::First, again_ms: 60_000, ..Retries::default() };
     let zones = Zones {
         blame: ZoneBlame::Any,
         next: NextZone::AfterWait,
@@ -64,14 +64,20 @@ fn replica_sets_by(rules: PeerRules) -> Document {
 }
 
 /// Gardener's machine controller 0.49: what follows a failure depends on its code, nothing is given up for its code or for
-/// the number of attempts, but for the time that it has taken. An instance that nobody knows goes when it is found; whose own
-/// instance is not found is told by its node.
+/// the number of attempts, but for the time that it has taken; whoever is given up is its set's to replace, and is not tried
+/// again. An instance that nobody knows goes when it is found; whose own instance is not found is told by its node.
 fn gardener_0_49() -> Document {
     Document {
         machines: Machines { attempts_max: 0, poll_ms: 600_000, when_lost: WhenLost::Ignore, ..Machines::default() },
         harvest: Harvest { mode: HarvestMode::All, sightings_min: 1, grace_ms: 0 },
         reconciliation: Reconciliation::gardener_0_49(),
-        retries: Retries { by: RetryBy::FaultCode, permanent_max: 0, judged: Judged::Each, give_up_by: GiveUpBy::Age },
+        retries: Retries {
+            by: RetryBy::FaultCode,
+            permanent_max: 0,
+            judged: Judged::Each,
+            give_up_by: GiveUpBy::Age,
+            again_ms: 0,
+        },
         ..Document::default()
     }
 }

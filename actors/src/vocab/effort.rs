@@ -15,7 +15,7 @@ pub struct Effort {
     pub intent: Version,
     /// The present or next attempt, from 1.
     pub attempt: u32,
-    /// How many attempts belong to series that were given up: an operator who says "again" gets all attempts anew.
+    /// How many attempts belong to series that were given up: whoever tries again then has all attempts anew.
     pub spent: u32,
     /// When the first attempt began.
     pub since: Timestamp,
@@ -41,8 +41,9 @@ pub enum Outlook {
     Trying,
     /// The last attempt failed; the next one begins at `until`.
     Waiting { until: Timestamp, fault: Fault },
-    /// No attempt is left, or the fault was one that trying does not mend. An operator decides.
-    GivenUp { fault: Fault },
+    /// No attempt is left, or the fault was one that trying does not mend. An operator decides, or a new series of attempts
+    /// begins by itself at `again`.
+    GivenUp { fault: Fault, again: Option<Timestamp> },
 }
 
 impl Effort {
@@ -82,7 +83,16 @@ impl Effort {
         match &self.outlook {
             Outlook::Waiting { until, .. } => Some(deadline.map_or(*until, |deadline| deadline.min(*until))),
             Outlook::Trying => deadline,
-            Outlook::GivenUp { .. } => None,
+            Outlook::GivenUp { again, .. } => *again,
+        }
+    }
+
+    /// When the next attempt begins by itself: the next one of a series, or the first one after a series was given up.
+    pub fn next_attempt(&self) -> Option<Timestamp> {
+        match &self.outlook {
+            Outlook::Trying => None,
+            Outlook::Waiting { until, .. } => Some(*until),
+            Outlook::GivenUp { again, .. } => *again,
         }
     }
 
@@ -90,7 +100,7 @@ impl Effort {
     pub fn fault(&self) -> Option<&Fault> {
         match &self.outlook {
             Outlook::Trying => None,
-            Outlook::Waiting { fault, .. } | Outlook::GivenUp { fault } => Some(fault),
+            Outlook::Waiting { fault, .. } | Outlook::GivenUp { fault, .. } => Some(fault),
         }
     }
 
@@ -127,10 +137,10 @@ impl Effort {
         };
     }
 
-    /// Takes in that the attempt failed and no other follows by itself.
-    pub fn give_up(&mut self, fault: Fault) {
+    /// Takes in that the attempt failed and was the last one of its series.
+    pub fn give_up(&mut self, fault: Fault, again: Option<Timestamp>) {
         self.in_doubt |= !fault.code.leaves_nothing();
-        self.outlook = Outlook::GivenUp { fault };
+        self.outlook = Outlook::GivenUp { fault, again };
     }
 
     /// How many attempts in a row ended in this fault, with one more that just did.

@@ -31,6 +31,8 @@ pub enum Event {
     },
     CreateGivenUp {
         fault: Fault,
+        /// A new series of attempts begins then by itself.
+        again: Option<Timestamp>,
     },
     /// An intent to destroy what the present intent made, or may have made.
     DestroyRequested {

@@ -3,7 +3,7 @@
 use bailiwick_journal::Version;
 
 use super::{Event, Removal, State, Storage};
-use crate::vocab::{Effort, Life, SkippedStorage};
+use crate::vocab::{Effort, Fault, Life, SkippedStorage, Timestamp};
 
 pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
     match event {
@@ -40,11 +40,8 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
                 effort.wait(*until, fault.clone());
             }
         }
-        Event::CreateGivenUp { fault } | Event::DestroyGivenUp { fault } => {
-            if let Some(effort) = effort_mut(state) {
-                effort.give_up(fault.clone());
-            }
-        }
+        Event::CreateGivenUp { fault, again } => give_up(state, fault, *again),
+        Event::DestroyGivenUp { fault } => give_up(state, fault, None),
         Event::DestroyRequested { at: since } => {
             let of = match &state.storage {
                 Storage::Creating(effort) => effort.intent,
@@ -91,5 +88,11 @@ fn effort_mut(state: &mut State) -> Option<&mut Effort> {
     match &mut state.storage {
         Storage::Creating(effort) | Storage::Destroying { effort, .. } => Some(effort),
         Storage::None | Storage::Provisioned { .. } => None,
+    }
+}
+
+fn give_up(state: &mut State, fault: &Fault, again: Option<Timestamp>) {
+    if let Some(effort) = effort_mut(state) {
+        effort.give_up(fault.clone(), again);
     }
 }

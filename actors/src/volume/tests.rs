@@ -52,7 +52,7 @@ fn waiting(until: u64) -> Vec<Event> {
 }
 
 fn given_up() -> Vec<Event> {
-    [declared(), vec![Event::CreateGivenUp { fault: fault(FaultCode::InvalidArgument) }]].concat()
+    [declared(), vec![Event::CreateGivenUp { fault: fault(FaultCode::InvalidArgument), again: None }]].concat()
 }
 
 fn reserved() -> Vec<Event> {
@@ -133,6 +133,7 @@ fn table() -> Vec<Case<State>> {
                 R::NotRetryable,
                 vec![Event::CreateGivenUp {
                     fault: Fault::new(FaultCode::OutOfRange, "the provider created only 63M of what was requested"),
+                    again: None,
                 }],
             )),
         ),
@@ -210,7 +211,10 @@ fn table() -> Vec<Case<State>> {
         case(
             [waiting(5), vec![Event::AttemptBegun]].concat(),
             failed(2, FaultCode::Unavailable),
-            Ok((R::RetriesExhausted, vec![Event::CreateGivenUp { fault: fault(FaultCode::Unavailable) }])),
+            Ok((
+                R::RetriesExhausted,
+                vec![Event::CreateGivenUp { fault: fault(FaultCode::Unavailable), again: Some(NOW.after(1_800_000)) }],
+            )),
         ),
         case(waiting(100_000), Command::Wake { due: NOW }, Ok((R::RetryDue, vec![Event::AttemptBegun]))),
         case(waiting(100_001), Command::Wake { due: NOW }, Ok((R::NotDueYet, vec![]))),

@@ -68,7 +68,7 @@ fn pausing(until: u64) -> Vec<Event> {
 }
 
 fn given_up() -> Vec<Event> {
-    [attaching(), vec![Event::AttachGivenUp { fault: fault(FaultCode::InvalidArgument) }]].concat()
+    [attaching(), vec![Event::AttachGivenUp { fault: fault(FaultCode::InvalidArgument), again: None }]].concat()
 }
 
 fn letting_go() -> Vec<Event> {
@@ -128,12 +128,15 @@ fn table() -> Vec<Case<State>> {
         case(
             attaching(),
             failed(1, FaultCode::InvalidArgument),
-            Ok((R::NotRetryable, vec![Event::AttachGivenUp { fault: fault(FaultCode::InvalidArgument) }])),
+            Ok((R::NotRetryable, vec![Event::AttachGivenUp { fault: fault(FaultCode::InvalidArgument), again: None }])),
         ),
         case(
             [pausing(5), vec![Event::AttemptBegun]].concat(),
             failed(2, FaultCode::Unavailable),
-            Ok((R::RetriesExhausted, vec![Event::AttachGivenUp { fault: fault(FaultCode::Unavailable) }])),
+            Ok((
+                R::RetriesExhausted,
+                vec![Event::AttachGivenUp { fault: fault(FaultCode::Unavailable), again: Some(NOW.after(1_800_000)) }],
+            )),
         ),
         case(pausing(100_000), Command::Wake { due: NOW }, Ok((R::RetryDue, vec![Event::AttemptBegun]))),
         case(pausing(100_001), Command::Wake { due: NOW }, Ok((R::NotDueYet, vec![]))),

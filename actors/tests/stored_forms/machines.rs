@@ -91,7 +91,7 @@ pub(crate) fn machine() -> Forms {
             Event::CreateRequested { at: AT },
             Event::Created { instance: instance(InstanceStatus::Stopped), at: AT },
             Event::CreateRetryScheduled { until: AT, fault: fault(FaultCode::Aborted) },
-            Event::CreateGivenUp { fault: fault(FaultCode::InvalidArgument) },
+            Event::CreateGivenUp { fault: fault(FaultCode::InvalidArgument), again: None },
             Event::DeleteRequested { at: AT },
             Event::Deleted,
             Event::DeleteRetryScheduled { until: AT, fault: fault(FaultCode::Internal) },

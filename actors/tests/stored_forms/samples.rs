@@ -99,6 +99,7 @@ pub(super) fn policy() -> Forms {
         permanent_max: 1,
         judged: policy::Judged::First,
         give_up_by: policy::GiveUpBy::Age,
+        again_ms: 24,
     };
     let zones = policy::Zones {
         blame: policy::ZoneBlame::Any,

@@ -162,13 +162,14 @@ fn undeployed(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Undeployed
 }
 
 fn retry_settings(section: &Field<'_>, document: &mut policy::Document, reading: &mut Reading<'_>) {
-    let known = ["by", "short", "medium", "long", "permanentMax", "judged", "giveUpBy"];
+    let known = ["by", "short", "medium", "long", "permanentMax", "judged", "giveUpBy", "again"];
     let Some(fields) = Fields::of(section, &known, reading) else { return };
     let periods = &mut document.reconciliation;
     set(&fields, "by", &mut document.retries.by, retry_by, reading);
     set(&fields, "permanentMax", &mut document.retries.permanent_max, Field::number, reading);
     set(&fields, "judged", &mut document.retries.judged, judged, reading);
     set(&fields, "giveUpBy", &mut document.retries.give_up_by, give_up_by, reading);
+    set(&fields, "again", &mut document.retries.again_ms, period, reading);
     set(&fields, "short", &mut periods.retry_short_ms, positive_period, reading);
     set(&fields, "medium", &mut periods.retry_medium_ms, positive_period, reading);
     set(&fields, "long", &mut periods.retry_long_ms, positive_period, reading);

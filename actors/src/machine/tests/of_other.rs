@@ -25,7 +25,7 @@ fn seen(effect: EffectId) -> Event {
 
 fn refused() -> Event {
     let text = format!("another control plane started instance i-9: it reports nonce {THEIRS}");
-    Event::CreateGivenUp { fault: Fault::new(FaultCode::PermissionDenied, text) }
+    Event::CreateGivenUp { fault: Fault::new(FaultCode::PermissionDenied, text), again: None }
 }
 
 fn then(past: Vec<Event>, more: impl IntoIterator<Item = Event>) -> Vec<Event> {

@@ -80,7 +80,7 @@ fn suspect(cause: Cause, ms: u64) -> Event {
 pub(super) fn table() -> Vec<Case<State>> {
     let gone = |why| Command::RemoveWith(Removal { why, ..Removal::default() });
     let goes = |why| vec![Event::RemovalExplained { why }, Event::RemovalBegan { at: NOW }, Event::Died];
-    let late = Event::CreateGivenUp { fault: fault(FaultCode::Unavailable) };
+    let late = Event::CreateGivenUp { fault: fault(FaultCode::Unavailable), again: Some(NOW.after(1_800_000)) };
     let (fine, lacking) = (told("DiskPressure", Healthy::Yes), then(joining(running()), [joined(&[CRITICAL_TAINT])]));
     vec![
         // It was asked for 100 s ago, and may take 50 s.

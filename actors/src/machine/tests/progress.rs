@@ -38,7 +38,7 @@ fn what_was_told_ends_with_its_call() {
     assert_eq!(progress(vec![Event::Created { instance: instance(2), at: NOW }]), None);
     let waits = Event::CreateRetryScheduled { until: NOW, fault: fault(FaultCode::Unavailable) };
     assert_eq!(progress(vec![waits]), None);
-    assert_eq!(progress(vec![Event::CreateGivenUp { fault: fault(FaultCode::Internal) }]), None);
+    assert_eq!(progress(vec![Event::CreateGivenUp { fault: fault(FaultCode::Internal), again: None }]), None);
     assert_eq!(progress(vec![Event::DeleteRequested { at: NOW }]), None);
 }
 

@@ -66,7 +66,10 @@ pub(super) fn table() -> Vec<Case<State>> {
 }
 
 fn no_zone() -> Event {
-    Event::CreateGivenUp { fault: Fault::new(FaultCode::FailedPrecondition, "none of the zones it may be in exists") }
+    Event::CreateGivenUp {
+        fault: Fault::new(FaultCode::FailedPrecondition, "none of the zones it may be in exists"),
+        again: None,
+    }
 }
 
 #[test]

@@ -224,7 +224,7 @@ fn each_attempt_is_prepared_anew_and_a_call_under_way_is_left_alone() {
     assert_eq!(calls(&again), []);
     assert_eq!(after::<State>(&again).0.start_asked(), Some(Version(6)));
     // An operator who has mended a document says "again", and it counts.
-    let given_up = Event::CreateGivenUp { fault: super::fault(FaultCode::InvalidArgument) };
+    let given_up = Event::CreateGivenUp { fault: super::fault(FaultCode::InvalidArgument), again: None };
     let (again, _) = after::<State>(&then(awaiting(), [prepared(&[]), given_up, Event::AttemptBegun]));
     assert!(again.awaits_start());
 }

@@ -170,7 +170,7 @@ fn with(replicas: u32) -> Room {
 }
 
 fn failed() -> machine::Event {
-    machine::Event::CreateGivenUp { fault: Fault::new(FaultCode::InvalidArgument, "no") }
+    machine::Event::CreateGivenUp { fault: Fault::new(FaultCode::InvalidArgument, "no"), again: None }
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn what_was_given_up_takes_no_place_in_a_zone() {
     let mut view = waiting(2);
     let sited = machine::Event::Sited { zone: Some(Zone("a".into())), at: Timestamp(2) };
     let fault = Fault::new(FaultCode::ResourceExhausted, "full");
-    put(&mut view, 5, "machine/m-00", 3, &[sited, machine::Event::CreateGivenUp { fault }]);
+    put(&mut view, 5, "machine/m-00", 3, &[sited, machine::Event::CreateGivenUp { fault, again: None }]);
     let state = knowing(&["a", "b"]);
     assert_eq!(chosen(&answer(&state, &view, &look_at(&view)).events), [("m-01".to_owned(), in_zone("a"))]);
     // An operator says again: it is to be made where it was, and counts there.

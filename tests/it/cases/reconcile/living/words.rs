@@ -133,7 +133,7 @@ pub(super) fn of_users(map: &Value) -> Value {
 /// The last operation: whether it failed, and with which code.
 pub(super) fn operation(state: &State, happened: &[Event]) -> (bool, Option<FaultCode>) {
     let fault = state.effort().and_then(|effort| match &effort.outlook {
-        Outlook::Waiting { fault, .. } | Outlook::GivenUp { fault } => Some(fault.code),
+        Outlook::Waiting { fault, .. } | Outlook::GivenUp { fault, .. } => Some(fault.code),
         Outlook::Trying => None,
     });
     let is_given_up = happened.iter().any(|event| matches!(event, Event::GivenUp { .. }));
