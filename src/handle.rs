@@ -234,7 +234,7 @@ impl Handle {
         let command = AnyCommand::Volume(volume::Command::Import { spec, volume_id, machine });
         let mut plan = Plan::default();
         let (entity, fields, follows) = (stream.to_string(), Vec::new(), Vec::new());
-        plan.steps.push(Step { action: Action::Create, entity, fields, stays: None, follows });
+        plan.steps.push(Step { action: Action::Create, entity, fields, stays: None, brings: Vec::new(), follows });
         plan.commands.push((stream, command));
         self.carry_out(plan, id, digest(content.as_bytes())).await
     }
@@ -303,7 +303,7 @@ fn plan_of(answers: &[Answer]) -> Plan {
             _ => Action::Unchanged,
         };
         let (entity, fields, follows) = (answer.stream.to_string(), Vec::new(), Vec::new());
-        plan.steps.push(Step { action, entity, fields, stays: None, follows });
+        plan.steps.push(Step { action, entity, fields, stays: None, brings: Vec::new(), follows });
     }
     plan
 }

@@ -3,6 +3,7 @@
 mod documents;
 mod policies;
 mod removing;
+mod templates;
 #[cfg(test)]
 mod tests;
 
@@ -39,6 +40,9 @@ pub struct Step {
     /// What stays although the manifest says otherwise, and how to change it, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stays: Option<String>,
+    /// What every machine of a set brings with it, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub brings: Vec<String>,
     /// For a replica set: the steps that follow, in words. After each of them everything is looked at and planned anew.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub follows: Vec<String>,
@@ -117,7 +121,8 @@ fn kind_rank(kind: &str) -> u8 {
 
 impl Plan {
     fn step(&mut self, action: Action, stream: &StreamId, fields: Vec<String>) {
-        self.steps.push(Step { action, entity: stream.to_string(), fields, stays: None, follows: Vec::new() });
+        let (brings, follows) = (Vec::new(), Vec::new());
+        self.steps.push(Step { action, entity: stream.to_string(), fields, stays: None, brings, follows });
     }
 
     fn wish(&mut self, fleet: &Fleet, wish: &Wish) {
@@ -218,16 +223,24 @@ impl Plan {
             Wish::MachineSet { spec, .. } => {
                 let present = fleet.machine_sets.get(stream.name()).filter(|state| state.life.exists());
                 let present = present.and_then(|state| state.spec.as_ref());
-                let fields = present.map(|present| machine_set_fields(present, spec)).unwrap_or_default();
-                let command = AnyCommand::MachineSet(machine_set::Command::Declare(spec.clone()));
+                let template = templates::steady(present.map(|present| &present.template), &spec.template);
+                let spec = machine_set::Spec { template, ..spec.clone() };
+                let fields = present.map(|present| machine_set_fields(present, &spec)).unwrap_or_default();
+                let storage = spec.template.storage.clone();
+                let command = AnyCommand::MachineSet(machine_set::Command::Declare(spec));
                 self.declare(fleet, stream, present.is_some(), fields, command);
+                self.brings(&storage);
             }
             Wish::MachineDeployment { spec, .. } => {
                 let present = fleet.machine_deployments.get(stream.name()).filter(|state| state.life.exists());
                 let present = present.and_then(|state| state.spec.as_ref());
-                let fields = present.map(|present| machine_deployment_fields(present, spec)).unwrap_or_default();
-                let command = AnyCommand::MachineDeployment(machine_deployment::Command::Declare(spec.clone()));
+                let template = templates::steady(present.map(|present| &present.template), &spec.template);
+                let spec = machine_deployment::Spec { template, ..spec.clone() };
+                let fields = present.map(|present| machine_deployment_fields(present, &spec)).unwrap_or_default();
+                let storage = spec.template.storage.clone();
+                let command = AnyCommand::MachineDeployment(machine_deployment::Command::Declare(spec));
                 self.declare(fleet, stream, present.is_some(), fields, command);
+                self.brings(&storage);
             }
             Wish::MachineClass { content, .. } => {
                 let present = fleet.machine_classes.get(stream.name()).filter(|state| state.life.exists());
@@ -283,11 +296,10 @@ impl Plan {
         // What a deployment owns goes with it.
         let is_free = |set: &machine_set::State| set.spec.as_ref().is_some_and(|spec| spec.deployment.is_none());
         alive.extend(alive_of(&fleet.machine_sets, |state| is_alive(state.life) && is_free(state)));
-        alive.extend(alive_of(&fleet.attachments, |state| is_alive(state.life)));
-        alive.extend(alive_of(&fleet.filesystem_attachments, |state| is_alive(state.life)));
-        alive.extend(alive_of(&fleet.filesystems, |state| is_alive(state.life)));
-        alive.extend(alive_of(&fleet.volumes, |state| is_alive(state.life)));
-        // What a set made is the set's to keep or to remove.
+        // What a set made is the set's to keep or to remove, and so is what was made for its machines.
+        alive.extend(templates::free_attachments(fleet));
+        alive.extend(alive_of(&fleet.filesystems, |state| is_alive(state.life) && state.claim.is_none()));
+        alive.extend(alive_of(&fleet.volumes, |state| is_alive(state.life) && state.claim.is_none()));
         alive.extend(alive_of(&fleet.machines, |state| is_alive(state.life) && !is_of_set(fleet, state)));
         alive.extend(alive_of(&fleet.machine_classes, |state| is_alive(state.life)));
         alive.extend(documents::existing(fleet));
@@ -374,6 +386,7 @@ fn machine_fields(present: &machine::Spec, wanted: &machine::Spec) -> Vec<String
         ("spec.class", present.class != wanted.class),
         ("spec.set", present.set != wanted.set),
         ("spec.patience", present.patience != wanted.patience),
+        ("spec.storage", present.storage != wanted.storage),
     ];
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }

@@ -1,7 +1,7 @@
 //! All workloads of a machine.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -119,12 +119,17 @@ impl Workloads {
         let filesystems = filesystems.iter().filter(|mounted| mounted.volume.as_ref().is_none_or(uses));
         let volumes = volumes.map(|volume| ("VOLUME", &volume.name, &volume.path, volume.read_only));
         let mounts = filesystems.map(|mounted| ("FILESYSTEM", &mounted.name, &mounted.path, mounted.read_only));
-        for (what, name, path, is_read_only) in volumes.chain(mounts) {
-            let variable = variable_of(what, name);
-            if is_read_only {
-                env.insert(format!("{variable}_READ_ONLY"), "1".to_owned());
+        let all: Vec<_> = volumes.chain(mounts).collect();
+        let whole: BTreeSet<String> = all.iter().map(|(what, name, ..)| variable_of(what, name.as_str())).collect();
+        for (what, name, path, is_read_only) in all {
+            let own = own_name(&self.machine, name).map(|own| variable_of(what, own));
+            let variables = own.filter(|own| !whole.contains(own)).into_iter();
+            for variable in variables.chain([variable_of(what, name.as_str())]) {
+                if is_read_only {
+                    env.insert(format!("{variable}_READ_ONLY"), "1".to_owned());
+                }
+                env.insert(variable, path.to_string_lossy().into_owned());
             }
-            env.insert(variable, path.to_string_lossy().into_owned());
         }
         Run { command: workload.command.clone(), env }
     }
@@ -149,7 +154,13 @@ fn keep(
     Kept { wish, status, task: tokio::spawn(keeper.keep(wished)) }
 }
 
-/// `BAILIWICK_VOLUME_DATA_1` for the volume `data-1`, `BAILIWICK_FILESYSTEM_…` for a filesystem.
-fn variable_of(what: &str, name: &Name) -> String {
-    format!("BAILIWICK_{what}_{}", name.as_str().to_ascii_uppercase().replace('-', "_"))
+/// `BAILIWICK_VOLUME_WEB_1_DATA_0` for the volume `web-1-data-0`, `BAILIWICK_FILESYSTEM_…` for a filesystem.
+fn variable_of(what: &str, name: &str) -> String {
+    format!("BAILIWICK_{what}_{}", name.to_ascii_uppercase().replace('-', "_"))
+}
+
+/// What comes behind the machine's name: `data-0` of `web-1-data-0` on `web-1`. By that it is called the same on every
+/// machine of a set.
+fn own_name<'n>(machine: &Name, name: &'n Name) -> Option<&'n str> {
+    name.as_str().strip_prefix(machine.as_str())?.strip_prefix('-')
 }

@@ -37,6 +37,11 @@ pub struct Surroundings {
     last_ms: u64,
 }
 
+/// Whom a template names: the maker of its machines, and those of the storage that each gets.
+fn of_template(template: &machine::Spec) -> impl Iterator<Item = Name> {
+    std::iter::once(&template.provider).chain(template.storage.iter().map(|claim| &claim.provider)).cloned()
+}
+
 impl Surroundings {
     /// Takes the next entry in.
     ///
@@ -70,11 +75,11 @@ impl Surroundings {
             }
             machine_set::State::KIND => {
                 let spec = self.machine_sets.get(name).and_then(|state| state.spec.as_ref());
-                self.providers.extend(spec.map(|spec| spec.template.provider.clone()));
+                self.providers.extend(spec.into_iter().flat_map(|spec| of_template(&spec.template)));
             }
             machine_deployment::State::KIND => {
                 let spec = self.machine_deployments.get(name).and_then(|state| state.spec.as_ref());
-                self.providers.extend(spec.map(|spec| spec.template.provider.clone()));
+                self.providers.extend(spec.into_iter().flat_map(|spec| of_template(&spec.template)));
             }
             machine_class::State::KIND => {
                 let content = self.classes.get(name).and_then(|state| state.content.as_ref());

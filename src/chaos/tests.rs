@@ -13,7 +13,8 @@ use bailiwick_journal::{Config, Draft, Entry, Journal, LocalJournal, Position, R
 use super::{Ending, Setup, Sweep, Trial, sweep};
 use crate::{
     audit::tests::journals::{ID, busy, copied_to},
-    simulation::{Scenario, Simulation},
+    manifest::{Known, Source},
+    simulation::{Happening, Planned, Scenario, Simulation},
 };
 
 /// A journal on a real disk, written by a busy desk; each entry as `change` leaves it.
@@ -116,7 +117,7 @@ fn bad(sweep: &Sweep) -> Vec<&Trial> {
 #[test]
 fn a_node_converges_from_every_prefix_of_what_the_examples_leave() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    for (example, every) in [("storage", 1), ("lab", 1), ("gardener", 1), ("etcd", 2), ("fleet", 2)] {
+    for (example, every) in [("storage", 1), ("lab", 1), ("gardener", 1), ("etcd", 2), ("fleet", 2), ("stateful", 2)] {
         let manifest = std::fs::read_to_string(root.join(format!("{example}.yaml"))).expect("an example");
         let sweep = swept_manifest(&manifest, every);
         assert!(sweep.boundaries > 5, "{example}: {sweep:?}");
@@ -124,6 +125,53 @@ fn a_node_converges_from_every_prefix_of_what_the_examples_leave() {
         let slowest = sweep.trials.iter().filter_map(|trial| trial.converged_ms).max();
         assert!(slowest.is_some_and(|ms| ms < Setup::default().until_ms / 2), "{example}: {slowest:?}");
     }
+}
+
+/// A set with storage of every form that goes with its machines, whose number or template is changed while it runs, and which
+/// goes in the end: swept from every prefix, whatever is left is an error.
+#[test]
+fn storage_of_sets_is_made_and_gone_from_every_prefix() {
+    let manifest = |replicas: u32, version: &str| {
+        format!(
+            r"
+apiVersion: bailiwick/v1
+kind: MachineDeployment
+metadata: {{name: db}}
+spec:
+  replicas: {replicas}
+  revisionHistoryLimit: 0
+  template:
+    metadata: {{labels: {{version: {version}}}}}
+    spec:
+      provider: simulated
+      workloads: [{{name: app, command: [app]}}]
+      storage:
+        data: {{volume: 'simulated,64M', persistent: false}}
+        files: {{filesystem: 'simulated,16M', persistent: false}}
+        disk: {{filesystem: 'local,16M', persistent: false}}
+        kept: {{volume: 'simulated,8M', persistent: true}}
+"
+        )
+    };
+    let wishes = |text: &str| {
+        let manifest = crate::manifest::parse(&[Source::new("db.yaml", text)], &Known::default()).expect("good");
+        manifest.documents.into_iter().map(|document| document.wish).collect()
+    };
+    let mut simulation = Simulation::of(Scenario::of_manifest(&manifest(1, "one")).expect("good"));
+    let mut at = |at_ms, what| simulation.script.push(Planned { at_ms, what });
+    at(600_000, Happening::Vanish("db-1-1".parse().expect("a name")));
+    at(1_800_000, Happening::Apply(wishes(&manifest(2, "two"))));
+    at(3_000_000, Happening::Remove(vec!["machine-deployment/db".parse().expect("a stream")]));
+    simulation.until_ms = 7_200_000;
+    let (report, kept) = simulation.run_and_keep().expect("it runs");
+    assert!(report.wrong.is_empty() && report.converged, "{report:#?}");
+    let there = report.statuses.iter().filter(|(_, status)| **status != "removed");
+    let left: Vec<&String> = there.map(|(name, _)| name).collect();
+    assert!(!left.is_empty() && left.iter().all(|name| name.ends_with("-kept-0")), "{left:?}");
+    let journal = ReadOnlyJournal::open_on(Arc::new(kept.disk)).expect("a journal that nobody has open");
+    let setup = Setup { every: 3.try_into().expect("at least 1"), ..Setup::default() };
+    let sweep = sweep(&journal, setup, &|_, _| ()).expect("it can be swept");
+    assert!(sweep.boundaries > 30 && sweep.converged == sweep.trials.len(), "{:#?}", bad(&sweep));
 }
 
 #[test]

@@ -111,6 +111,10 @@ pub(super) fn show(global: &Global, changed: &Changed) -> Result<(), CliError> {
                 entry.map_or_else(Cell::none, |entry| entry.to_string().into()),
                 decision.map_or_else(Cell::none, |decision| decision.reason.as_str().into()),
             ]);
+            for brings in &step.brings {
+                let told = format!("each machine gets {brings}");
+                table.add([Cell::from(""), "".into(), told.into(), Cell::none(), Cell::none()]);
+            }
             for (number, follows) in (1..).zip(&step.follows) {
                 let number = format!("step {number}");
                 table.add([Cell::from(""), number.into(), follows.as_str().into(), Cell::none(), Cell::none()]);

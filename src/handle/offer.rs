@@ -8,8 +8,10 @@ use std::{
 
 use bailiwick_actors::{
     contract::Decider,
-    filesystem, filesystem_attachment,
+    filesystem::{self, MANAGED},
+    filesystem_attachment, machine,
     ports::{FilesystemProvider, VolumeProvider},
+    storage_rules::{ClaimForm, StorageClaim},
     supervisor::storage::{Elsewhere, elsewhere},
     vocab::Name,
     volume, volume_attachment,
@@ -67,6 +69,8 @@ pub enum NotOffered {
     NoDevice { entity: StreamId, volume: Name, provider: Name },
     #[error("{entity} needs an agent inside machine {machine}, and machines of provider {provider} run none")]
     NoAgent { entity: StreamId, machine: Name, provider: Name },
+    #[error("{entity} needs an agent inside of each machine, and machines of provider {provider} run none")]
+    NoAgents { entity: StreamId, provider: Name },
     #[error(
         "{entity} cannot be mounted at {path}: machines of provider {provider} only mount beneath their own directory"
     )]
@@ -99,7 +103,7 @@ impl NotOffered {
             Self::NeedsMachine { .. } => "needs-machine",
             Self::OtherMachine { .. } => "other-machine",
             Self::NoDevice { .. } => "no-device",
-            Self::NoAgent { .. } => "no-agent",
+            Self::NoAgent { .. } | Self::NoAgents { .. } => "no-agent",
             Self::NotMountable { .. } => "not-mountable",
             Self::OtherZone { .. } => "other-zone",
             Self::CannotRelease { .. } => "cannot-release",
@@ -123,6 +127,7 @@ impl NotOffered {
             }
             Self::OtherMachine { inside, .. } => format!("attach it to machine {inside}, or declare another one"),
             Self::NoAgent { .. } => "name a machine of provider `local`".to_owned(),
+            Self::NoAgents { .. } => "name a pool whose storage is outside of the machines".to_owned(),
             Self::OtherZone { elsewhere, .. } => {
                 let zone = &elsewhere.volume.0;
                 format!("attach it to a machine in zone {zone}, or declare another volume for this machine")
@@ -154,8 +159,8 @@ impl Offer {
         let entity = wish.stream();
         match wish {
             Wish::Machine { spec, .. } => self.named(&entity, &spec.provider, &self.machines),
-            Wish::MachineDeployment { spec, .. } => self.named(&entity, &spec.template.provider, &self.machines),
-            Wish::MachineSet { spec, .. } => self.named(&entity, &spec.template.provider, &self.machines),
+            Wish::MachineDeployment { spec, .. } => self.check_template(&entity, &spec.template),
+            Wish::MachineSet { spec, .. } => self.check_template(&entity, &spec.template),
             Wish::Volume { spec, machine, .. } => {
                 self.named(&entity, &spec.provider, &self.volumes)?;
                 self.has_machine(fleet, documents, &entity, &spec.provider, machine.as_ref())
@@ -191,6 +196,38 @@ impl Offer {
             Wish::MachineClass { content, .. } => self.named(&entity, &content.provider, &self.machines),
             Wish::ReplicaSet { spec, .. } => self.named(&entity, &spec.engine, &self.engines),
             Wish::Policy { .. } | Wish::Document { .. } => Ok(()),
+        }
+    }
+
+    /// Whether machines can be had like this, with the storage that each asks for.
+    fn check_template(&self, entity: &StreamId, template: &machine::Spec) -> Result<(), NotOffered> {
+        self.named(entity, &template.provider, &self.machines)?;
+        template.storage.iter().try_for_each(|claim| self.check_claim(entity, template, claim))
+    }
+
+    fn check_claim(&self, entity: &StreamId, template: &machine::Spec, claim: &StorageClaim) -> Result<(), NotOffered> {
+        let (provider, is_local) = (&claim.provider, template.provider.as_str() == LOCAL);
+        let offered = match claim.form {
+            ClaimForm::Volume | ClaimForm::OnVolume { .. } => &self.volumes,
+            ClaimForm::Filesystem { .. } => &self.filesystems,
+        };
+        self.named(entity, provider, offered)?;
+        let (entity, provider) = (entity.clone(), provider.clone());
+        if let ClaimForm::OnVolume { .. } = claim.form {
+            self.named(&entity, &MANAGED.parse().expect("a valid name"), &self.filesystems)?;
+            if provider.as_str() == LOCAL {
+                return Err(NotOffered::NoDevice { entity, volume: claim.name.clone(), provider });
+            }
+        }
+        if self.inside.contains(&provider) && !is_local {
+            return Err(NotOffered::NoAgents { entity, provider: template.provider.clone() });
+        }
+        match claim.path().filter(|_| is_local) {
+            Some(path) => {
+                let (path, provider) = (path.clone(), template.provider.clone());
+                Err(NotOffered::NotMountable { entity, path, provider })
+            }
+            None => Ok(()),
         }
     }
 

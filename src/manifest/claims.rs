@@ -3,6 +3,10 @@
 //!
 //! Every one has a number, also a single one: who asks for another count keeps those that are there.
 
+mod templates;
+
+use std::sync::Arc;
+
 use bailiwick_actors::{
     contract::Decider,
     filesystem, filesystem_attachment, machine,
@@ -32,50 +36,70 @@ pub(super) struct Claim {
     pub directive: Directive,
     pub path: Option<String>,
     pub read_only: bool,
-    /// It stays when the machine goes.
-    pub is_persistent: bool,
+    /// Whether it stays when the machine goes, if that is said.
+    pub is_persistent: Option<bool>,
 }
 
-/// Adds what machines ask for to what is declared.
+/// Adds what machines ask for to what is declared, and what machines of sets ask for to their templates.
 pub(super) fn expand(documents: &mut Vec<Read>, known: Option<&Known>, sources: &[Source], problems: &mut Problems) {
     let (config, pools) = known_pools(known);
+    // Where nobody knows the pools of a node, the node will find out.
+    let tell = |problem: Box<Problem>, problems: &mut Problems| {
+        if known.is_some() {
+            add(*problem, sources, problems);
+        }
+    };
     let mut made = Vec::new();
-    for Read { document, claims, .. } in &*documents {
-        let Wish::Machine { name: machine, .. } = &document.wish else { continue };
-        for claim in claims {
-            let pool = match pool_of(claim, &pools, &config) {
-                Ok(pool) => pool,
-                // Where nobody knows the pools of a node, the node will find out.
-                Err(problem) => {
-                    if known.is_some() {
-                        add(*problem, sources, problems);
+    for Read { document, claims, .. } in &mut *documents {
+        let template = match &mut document.wish {
+            Wish::Machine { name, .. } => {
+                let machine = name.clone();
+                for claim in &*claims {
+                    let pool = match pool_of(claim, &pools, &config) {
+                        Ok(pool) => pool,
+                        Err(problem) => {
+                            tell(problem, problems);
+                            continue;
+                        }
+                    };
+                    match of_machine(&machine, claim, pool, (made.len(), &config)) {
+                        Ok(all) => made.extend(all),
+                        Err(problem) => add(*problem, sources, problems),
                     }
-                    continue;
                 }
-            };
-            let room = (limits::DOCUMENTS_MAX - made.len().min(limits::DOCUMENTS_MAX)) as u64 / 2;
-            if room.min(limits::CLAIM_COUNT_MAX) < claim.directive.count {
-                let message = format!("{} are too many", claim.directive.count);
-                let next = format!(
-                    "use at most {} per place, and {} per request",
-                    limits::CLAIM_COUNT_MAX,
-                    limits::DOCUMENTS_MAX / 2
-                );
-                add(problem(claim, Code::TooMany, message).next(next), sources, problems);
                 continue;
             }
-            for number in 0..claim.directive.count {
-                match claimed(machine, claim, number, pool, &config) {
-                    Ok(both) => made.extend(both),
-                    Err(problem) => {
-                        add(*problem, sources, problems);
-                        break;
-                    }
-                }
-            }
+            Wish::MachineSet { spec, .. } => &mut spec.template,
+            Wish::MachineDeployment { spec, .. } => &mut spec.template,
+            _ => continue,
+        };
+        match templates::claims(claims, &pools, &config) {
+            Ok(claims) => Arc::make_mut(template).storage = claims,
+            Err(problem) => tell(problem, problems),
         }
     }
     documents.extend(made);
+}
+
+/// Everything that a machine asks for under one name, each with its attachment.
+fn of_machine(
+    machine: &Name,
+    claim: &Claim,
+    pool: &Pool,
+    (made, config): (usize, &StorageConfig),
+) -> Result<Vec<Read>, Box<Problem>> {
+    let room = (limits::DOCUMENTS_MAX - made.min(limits::DOCUMENTS_MAX)) as u64 / 2;
+    if room.min(limits::CLAIM_COUNT_MAX) < claim.directive.count {
+        let message = format!("{} are too many", claim.directive.count);
+        let next =
+            format!("use at most {} per place, and {} per request", limits::CLAIM_COUNT_MAX, limits::DOCUMENTS_MAX / 2);
+        return Err(problem(claim, Code::TooMany, message).next(next).into());
+    }
+    let mut all = Vec::new();
+    for number in 0..claim.directive.count {
+        all.extend(claimed(machine, claim, number, pool, config)?);
+    }
+    Ok(all)
 }
 
 fn problem(claim: &Claim, code: Code, message: impl AsRef<str>) -> Problem {
@@ -86,7 +110,7 @@ fn pool_of<'p>(claim: &Claim, pools: &'p Pools, config: &StorageConfig) -> Resul
     let kind = claim.kind.unwrap_or(StorageKind::Block);
     let name = claim.directive.pool.clone().unwrap_or_else(|| default_pool(kind, config));
     let pool = pools.get(&name).map_err(|_| no_such_pool(claim.place.clone(), &claim.field, &name, pools))?;
-    if claim.is_persistent && pool.provider().is_inside() {
+    if claim.is_persistent == Some(true) && pool.provider().is_inside() {
         let message = format!("storage of pool `{name}` is inside the machine, and is removed with it");
         let next = "omit `persistent`, or name another pool";
         return Err(problem(claim, Code::BadPool, message).next(next).into());
@@ -109,7 +133,8 @@ fn claimed(
     };
     let kind = claim.kind.unwrap_or_else(|| pool.provider().kind());
     let size = demand(kind, Some(&claim.directive), Minimum::default(), config).size;
-    let owner = (!claim.is_persistent).then(|| StreamId::new(machine::State::KIND, machine.as_str()));
+    let is_persistent = claim.is_persistent.unwrap_or(false);
+    let owner = (!is_persistent).then(|| StreamId::new(machine::State::KIND, machine.as_str()));
     let owner = owner.and_then(Result::ok);
     let (provider, read_only) = (pool.source().provider, claim.read_only);
     let here = || machine.clone();

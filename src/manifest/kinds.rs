@@ -112,13 +112,14 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
         }
         "MachineSet" => {
             let metadata = Metadata::required(&top, &["name"], reading);
-            let spec = machine_set::machine_set(&spec?, &mut references, &mut provider, reading);
+            let spec = machine_set::machine_set(&spec?, &mut references, &mut provider, &mut asked_for, reading);
             let (at, name) = metadata?.name(reading)?;
             (at, Wish::MachineSet { name, spec: spec? })
         }
         "MachineDeployment" => {
             let metadata = Metadata::required(&top, &["name"], reading);
-            let spec = machine_deployment::machine_deployment(&spec?, &mut references, &mut provider, reading);
+            let spec =
+                machine_deployment::machine_deployment(&spec?, &mut references, &mut provider, &mut asked_for, reading);
             let (at, name) = metadata?.name(reading)?;
             (at, Wish::MachineDeployment { name, spec: spec? })
         }

@@ -41,6 +41,8 @@ pub const ADDRESSES_MAX: usize = 16;
 pub const CLAIMS_MAX: usize = 64;
 /// The volumes or filesystems that are asked for under one name.
 pub const CLAIM_COUNT_MAX: u64 = 1_000;
+/// The volumes and filesystems that each machine of a set asks for.
+pub const TEMPLATE_STORAGE_MAX: u64 = 64;
 /// Taints of one machine.
 pub const TAINTS_MAX: usize = 64;
 /// Amounts in the node template of a class.

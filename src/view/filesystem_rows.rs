@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{
     Fleet,
-    rows::{effort_detail, next_try, stream},
+    rows::{effort_detail, kept, next_try, stream},
 };
 
 /// A filesystem.
@@ -99,7 +99,7 @@ pub(super) fn filesystem_row(fleet: &Fleet, name: &str, folded: &Folded<filesyst
         attached_to: state.attached_to.iter().map(ToString::to_string).collect(),
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
-        detail,
+        detail: detail.or_else(|| kept(state.kept_of.as_ref())),
         uid: state.uid(fleet.journal, &stream).to_string(),
         version: folded.version.0,
         changed_ms: folded.changed.0,

@@ -8,7 +8,7 @@ use bailiwick_actors::{
 use serde::Serialize;
 
 use super::{Fleet, rows::stream};
-use crate::words::{due, progressed};
+use crate::words::{claim_told, due, progressed};
 
 /// A machine deployment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -20,6 +20,9 @@ pub struct MachineDeploymentRow {
     /// Whether its rollout is complete.
     pub ready: bool,
     pub provider: String,
+    /// The storage that each machine gets for itself, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub storage: Vec<String>,
     pub strategy: &'static str,
     pub paused: bool,
     /// How many machines it shall have, has, has of its template, and how many of all are ready and available.
@@ -81,6 +84,7 @@ pub(super) fn machine_deployment_row(fleet: &Fleet, name: &str, folded: &Folded<
         life: state.life.to_string(),
         ready: state.life == Life::Alive && state.is_complete(),
         provider: spec.map(|spec| spec.template.provider.to_string()).unwrap_or_default(),
+        storage: spec.into_iter().flat_map(|spec| &spec.template.storage).map(claim_told).collect(),
         strategy: spec.map(|spec| spec.strategy.as_str()).unwrap_or_default(),
         paused: state.is_paused(),
         replicas: spec.map_or(0, |spec| spec.replicas),

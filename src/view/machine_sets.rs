@@ -24,6 +24,9 @@ pub struct MachineSetRow {
     /// Whether it has as many machines as it shall have, and all are ready.
     pub ready: bool,
     pub provider: String,
+    /// The storage that each machine gets for itself, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub storage: Vec<String>,
     /// How many machines it shall have, has, and how many of these are ready.
     pub replicas: u32,
     pub machines: usize,
@@ -115,6 +118,7 @@ fn row(fleet: &Fleet, name: &str, folded: &Folded<State>, machines: &Machines<'_
         life: state.life.to_string(),
         ready: state.life == Life::Alive && state.is_at_rest() && state.rests_until.is_none() && is_full,
         provider: state.spec.as_ref().map(|spec| spec.template.provider.to_string()).unwrap_or_default(),
+        storage: state.spec.iter().flat_map(|spec| &spec.template.storage).map(words::claim_told).collect(),
         replicas,
         machines: status.replicas,
         ready_machines: status.ready,

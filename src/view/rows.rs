@@ -6,7 +6,7 @@ use bailiwick_actors::{
     contract::{Decider, Fold, Folded},
     machine::{self, Health, Instance, Node},
     policy,
-    vocab::{Effort, Fault, Outlook, Timestamp},
+    vocab::{Effort, Fault, Name, Outlook, Timestamp},
     volume::{self, Storage},
     volume_attachment::{self, Link},
 };
@@ -342,7 +342,7 @@ pub(super) fn told(state: &machine::State) -> Option<String> {
 
 pub(super) fn withheld_from(fleet: &Fleet, machine: &str) -> Option<String> {
     let name = machine.parse().ok()?;
-    fleet.seen.withheld.get::<bailiwick_actors::vocab::Name>(&name).map(withholding)
+    fleet.seen.withheld.get::<Name>(&name).map(withholding)
 }
 
 pub(super) fn health_word(health: &Health) -> &'static str {
@@ -365,7 +365,12 @@ pub(super) fn node_word(node: &Node) -> &'static str {
 
 pub(super) fn volume_detail(state: &volume::State, now: Timestamp) -> Option<String> {
     let lost = || state.lost.map(|since| format!("its provider no longer lists it (noticed at {since})"));
-    state.effort().and_then(|effort| effort_detail(effort, now)).or_else(lost)
+    state.effort().and_then(|effort| effort_detail(effort, now)).or_else(lost).or_else(|| kept(state.kept_of.as_ref()))
+}
+
+/// That it outlived the machine of a set that it was made for.
+pub(super) fn kept(machine: Option<&Name>) -> Option<String> {
+    machine.map(|machine| format!("kept: machine {machine}, for which it was created, was removed"))
 }
 
 /// Why an attachment that looks well is none: its volume is lost.

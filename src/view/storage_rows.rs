@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{
     Fleet,
-    rows::{effort_detail, volume_detail},
+    rows::{effort_detail, kept, volume_detail},
 };
 
 /// A volume or filesystem, with its attachments.
@@ -69,7 +69,7 @@ fn volume_row(fleet: &Fleet, name: &str, state: &volume::State) -> StorageRow {
         size_mib: size.0,
         places: attachment.map(place).into_iter().collect(),
         status: told.status.to_string(),
-        detail: lost.or_else(|| detail(fleet, &told)),
+        detail: lost.or_else(|| detail(fleet, &told)).or_else(|| kept(state.kept_of.as_ref())),
         owner: state.owner.as_ref().map(ToString::to_string),
     }
 }
@@ -98,7 +98,7 @@ fn filesystem_row(fleet: &Fleet, name: &str, state: &filesystem::State) -> Stora
         size_mib: size.0,
         places: attachments.into_iter().map(place).collect(),
         status: told.status.to_string(),
-        detail: detail(fleet, &told),
+        detail: detail(fleet, &told).or_else(|| kept(state.kept_of.as_ref())),
         owner: state.owner.as_ref().map(ToString::to_string),
     }
 }

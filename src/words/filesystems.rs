@@ -2,7 +2,10 @@
 
 use bailiwick_actors::{filesystem, filesystem_attachment};
 
-use super::{Words, gave_up, storage::skipped};
+use super::{
+    Words, gave_up,
+    storage::{made_for, skipped},
+};
 
 impl Words for filesystem::State {
     fn asked(command: &filesystem::Command) -> String {
@@ -18,6 +21,15 @@ impl Words for filesystem::State {
             Command::DeclareFor { spec, owner, .. } => {
                 format!("declare {} from provider {} for {owner}", spec.size, spec.provider)
             }
+            Command::Claim(claim) => {
+                let from = match (&claim.spec.backing, &claim.pool) {
+                    (Some(volume), _) => format!("on volume {volume}"),
+                    (None, Some(pool)) => format!("{} from pool {}", claim.spec.size, pool.name),
+                    (None, None) => claim.spec.size.to_string(),
+                };
+                format!("declare {from} for machine {}", claim.by.machine)
+            }
+            Command::Keep => "keep: its machine is going away".into(),
             Command::Remove => "remove".into(),
             Command::Release => "release, keeping the data".into(),
             Command::Destroy => "destroy with its data".into(),
@@ -63,6 +75,8 @@ impl Words for filesystem::State {
             Event::Overdue { .. } => "deletion is overdue".into(),
             Event::OwnedBy { owner } => format!("belongs to {owner}, and is removed with it"),
             Event::TakenFrom { pool } => format!("comes from pool {}", pool.name),
+            Event::Claimed { by } => made_for(by),
+            Event::Kept => "kept, although its machine is going away".into(),
             Event::BackingChanged { backing: None } => "device is gone".into(),
             Event::Created { filesystem } => {
                 format!("provider created filesystem {} of {}", filesystem.filesystem_id, filesystem.size)

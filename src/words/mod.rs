@@ -44,6 +44,7 @@ use machines::until_in_words;
 pub use machines::{caused, join, progress, started_with, withheld};
 pub use names::near;
 pub use replica_sets::{reason_in_words, step_in_words};
+pub use storage::claim_told;
 pub use supervisors::{ordered, withholding};
 pub use times::{due, period, until};
 pub use values::readable;

@@ -1,8 +1,12 @@
 //! Volumes and their attachments in words.
 
-use bailiwick_actors::{vocab::SkippedStorage, volume, volume_attachment};
+use bailiwick_actors::{
+    storage_rules::{ClaimForm, ClaimedBy, StorageClaim},
+    vocab::SkippedStorage,
+    volume, volume_attachment,
+};
 
-use super::{Words, gave_up};
+use super::{Words, count, gave_up};
 
 impl Words for volume::State {
     fn asked(command: &volume::Command) -> String {
@@ -23,6 +27,11 @@ impl Words for volume::State {
             Command::DeclareFor { spec, owner, .. } => {
                 format!("declare {} from provider {} for {owner}", spec.size, spec.provider)
             }
+            Command::Claim(claim) => {
+                let (size, pool) = (claim.spec.size, &claim.pool.name);
+                format!("declare {size} from pool {pool} for machine {}", claim.by.machine)
+            }
+            Command::Keep => "keep: its machine is going away".into(),
             Command::Create { place } => format!("create next to instance {}", place.instance),
             Command::CreateIn { place, zone } => {
                 format!("create next to instance {}, in zone {zone}", place.instance)
@@ -83,6 +92,8 @@ impl Words for volume::State {
             Event::SitedIn { zone } => format!("is in zone {zone}"),
             Event::OwnedBy { owner } => format!("belongs to {owner}, and is removed with it"),
             Event::TakenFrom { pool } => format!("comes from pool {}", pool.name),
+            Event::Claimed { by } => made_for(by),
+            Event::Kept => "kept, although its machine is going away".into(),
             Event::ImportWanted { volume_id } => format!("imports volume {volume_id} of its provider"),
             Event::Skipped { what } => skipped(what),
             Event::WantedOn { machine } => format!("waits for machine {machine} to run"),
@@ -106,6 +117,25 @@ impl Words for volume::State {
             Event::Removed => "removed".into(),
         }
     }
+}
+
+/// For which machine of a set it was made, and what becomes of it.
+pub(super) fn made_for(by: &ClaimedBy) -> String {
+    let end = if by.is_persistent { "stays when that is removed" } else { "is removed with it" };
+    format!("created for machine {}, and {end}", by.machine)
+}
+
+/// What each machine of a set asks for under one name.
+pub fn claim_told(claim: &StorageClaim) -> String {
+    let what = match claim.form {
+        ClaimForm::Volume => "volume",
+        ClaimForm::Filesystem { .. } | ClaimForm::OnVolume { .. } => "filesystem",
+    };
+    let many = count(usize::try_from(claim.count).unwrap_or(usize::MAX), what);
+    let path = claim.path().map(|path| format!(", mounted at {path}")).unwrap_or_default();
+    let how = if claim.read_only { ", read-only" } else { "" };
+    let end = if claim.is_persistent { "kept when the machine goes" } else { "removed with the machine" };
+    format!("{many} `{}` of {} from pool {}{path}{how}; {end}", claim.name, claim.size, claim.pool.name)
 }
 
 /// What a forced removal did not wait for.

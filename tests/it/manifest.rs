@@ -80,6 +80,15 @@ fn the_rollout_example_can_be_read() {
 }
 
 #[test]
+fn the_stateful_example_can_be_read() {
+    let manifest = manifest::read(&[examples().join("stateful.yaml")], &Known::default()).expect("a good manifest");
+    let [document] = &manifest.documents[..] else { panic!("one document") };
+    let Wish::MachineDeployment { spec, .. } = &document.wish else { panic!("a deployment") };
+    let names: Vec<&str> = spec.template.storage.iter().map(|claim| claim.name.as_str()).collect();
+    assert_eq!(names, ["data", "scratch"]);
+}
+
+#[test]
 fn the_policy_example_states_the_defaults() {
     let manifest = manifest::read(&[examples().join("policy.yaml")], &Known::default()).expect("a good manifest");
     let [document] = &manifest.documents[..] else { panic!("one document") };

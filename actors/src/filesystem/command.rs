@@ -7,7 +7,7 @@ use super::Spec;
 use crate::{
     contract::Stored,
     ports::{Backing, ProvisionedFilesystem},
-    storage_rules::FromPool,
+    storage_rules::{ClaimedBy, FromPool},
     vocab::{Fault, Name, Timestamp},
 };
 
@@ -40,6 +40,21 @@ pub enum Command {
     DeclareFor { spec: Spec, pool: Option<FromPool>, owner: StreamId },
     /// As `Remove`; where it was asked to be released, it is destroyed instead, with its data.
     Destroy,
+    /// It shall exist, because a machine of a set asks for it, with room for its attachment there. A supervisor's order.
+    Claim(Box<Claim>),
+    /// The machine that it was made for goes, and it stays, with its data. A supervisor's order.
+    Keep,
+}
+
+/// What a machine of a set asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    pub spec: Spec,
+    /// Where it comes from; none for one on a volume, which comes from there.
+    pub pool: Option<FromPool>,
+    pub by: ClaimedBy,
+    /// What it goes with.
+    pub owner: Option<StreamId>,
 }
 
 /// A report to a filesystem.

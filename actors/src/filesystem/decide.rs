@@ -2,7 +2,7 @@
 
 use bailiwick_journal::StreamId;
 
-use super::{Command, Event, Reason, Rejection, Removal, Report, Spec, State, Storage};
+use super::{Claim, Command, Event, Reason, Rejection, Removal, Report, Spec, State, Storage};
 use crate::{
     contract::{self, Attempted, Decision, Failed, RetryRule},
     ports::{Backing, ProvisionedFilesystem},
@@ -18,6 +18,8 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Declare(spec) => declare(state, spec, None),
         Command::DeclareFrom { spec, pool } => declare(state, spec, Some(pool)),
         Command::DeclareFor { spec, pool, owner } => declare_for(state, spec, pool.as_ref(), owner),
+        Command::Claim(claim) => claimed(state, claim),
+        Command::Keep => keep(state),
         Command::Remove => remove(state, Vec::new(), Reason::RemovalAsked, facts),
         Command::Release => release(state, facts),
         Command::Destroy => destroy(state, facts),
@@ -74,6 +76,33 @@ fn declare_for(state: &State, spec: &Spec, pool: Option<&FromPool>, owner: &Stre
         decision.events.push(Event::OwnedBy { owner: owner.clone() });
     }
     Ok(decision)
+}
+
+/// As [`declare`], for a machine of a set, and with room for its attachment there from the first event on.
+fn claimed(state: &State, claim: &Claim) -> Verdict {
+    match state.life {
+        Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
+        Life::Alive if state.claim.as_ref() == Some(&claim.by) => {
+            return Ok(Decision::nothing(Reason::AlreadyAsDeclared));
+        }
+        Life::Alive => return Err(Rejection::NotOfMachine { machine: claim.by.machine.clone() }),
+        Life::Undeclared | Life::Removed => (),
+    }
+    let mut events = vec![Event::Declared { spec: claim.spec.clone() }];
+    events.extend(claim.pool.iter().map(|pool| Event::TakenFrom { pool: pool.clone() }));
+    events.extend(claim.owner.iter().map(|owner| Event::OwnedBy { owner: owner.clone() }));
+    events.push(Event::Claimed { by: claim.by.clone() });
+    events.push(Event::AttachmentReserved { machine: claim.by.machine.clone() });
+    Ok(Decision::because(Reason::MachineAsks, events))
+}
+
+fn keep(state: &State) -> Verdict {
+    match (state.life, &state.claim) {
+        (Life::Undeclared | Life::Removed, _) => Err(Rejection::NotDeclared),
+        (Life::Dying | Life::Dead, _) => Err(Rejection::Leaving { life: state.life }),
+        (Life::Alive, None) => Ok(Decision::nothing(Reason::NotClaimed)),
+        (Life::Alive, Some(_)) => Ok(Decision::because(Reason::MachineGoes, [Event::Kept])),
+    }
 }
 
 fn create(state: &State, backing: Option<&Backing>, facts: &Facts<'_>) -> Verdict {

@@ -7,7 +7,7 @@ use super::Spec;
 use crate::{
     contract::{Stored, Touches},
     ports::{Backing, ProvisionedFilesystem},
-    storage_rules::FromPool,
+    storage_rules::{ClaimedBy, FromPool},
     vocab::{Fact, Fault, Name, SkippedStorage, Timestamp},
 };
 
@@ -86,6 +86,12 @@ pub enum Event {
     },
     /// When it goes, its data goes as well, although it was to be released.
     DestroyWanted,
+    /// It is there because a machine of a set asks for it.
+    Claimed {
+        by: ClaimedBy,
+    },
+    /// The machine that it was made for goes, and it stays for its own sake.
+    Kept,
 }
 
 impl Event {
@@ -94,7 +100,7 @@ impl Event {
         use Fact::{Dependents, Effect, Health, Life, Request, Spec};
         Touches::Some(match self {
             Self::Declared { .. } => return Touches::All,
-            Self::TakenFrom { .. } | Self::OwnedBy { .. } => &[Spec],
+            Self::TakenFrom { .. } | Self::OwnedBy { .. } | Self::Claimed { .. } | Self::Kept => &[Spec],
             Self::CreateRequested { .. } | Self::DestroyRequested { .. } => &[Effect, Request],
             Self::BackingChanged { .. }
             | Self::Created { .. }

@@ -15,6 +15,11 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         }
         Event::TakenFrom { pool } => state.pool = Some(pool.clone()),
         Event::OwnedBy { owner } => state.owner = Some(owner.clone()),
+        Event::Claimed { by } => state.claim = Some(by.clone()),
+        Event::Kept => {
+            state.kept_of = state.claim.take().map(|by| by.machine);
+            state.owner = None;
+        }
         Event::BackingChanged { backing: now } => {
             if let Storage::Creating { backing, .. } = &mut state.storage {
                 *backing = now.clone();

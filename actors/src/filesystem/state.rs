@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::{Removal, Spec};
 use crate::{
     ports::{Backing, ProvisionedFilesystem},
-    storage_rules::FromPool,
+    storage_rules::{ClaimedBy, FromPool},
     vocab::{Effort, Life, Name, Outlook, Uid},
 };
 
@@ -33,6 +33,10 @@ pub struct State {
     pub pool: Option<FromPool>,
     /// What it is there for, and goes with; none if it was declared for its own sake.
     pub owner: Option<StreamId>,
+    /// The machine of a set that it was made for, until that goes.
+    pub claim: Option<ClaimedBy>,
+    /// The machine of a set that it was made for, and that went: it was kept.
+    pub kept_of: Option<Name>,
 }
 
 /// What the provider keeps for it.

@@ -3,7 +3,7 @@
 use bailiwick_journal::{StreamId, Version};
 use proptest::{collection::vec, prelude::*};
 
-use super::{Command, Effect, Event, Reason, Rejection, Report, Spec, State, Storage};
+use super::{Claim, Command, Effect, Event, Reason, Rejection, Report, Spec, State, Storage};
 use crate::{
     contract::{
         Decider, NoView,
@@ -11,7 +11,7 @@ use crate::{
     },
     policy::Document,
     ports::{Backing, BlockDevice, ProvisionedFilesystem},
-    storage_rules::FromPool,
+    storage_rules::{ClaimedBy, FromPool},
     vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, SizeMib, SkippedStorage, Timestamp},
 };
 
@@ -50,6 +50,17 @@ fn declared() -> Vec<Event> {
 
 fn on_volume() -> Vec<Event> {
     vec![Event::Declared { spec: spec(64, Some("data")) }]
+}
+
+fn asked(machine: &str) -> Command {
+    let by = ClaimedBy { machine: name(machine), is_persistent: true };
+    Command::Claim(Box::new(Claim { spec: spec(64, Some("data")), pool: None, by, owner: None }))
+}
+
+/// For machine `web-1`, with room for its mount there.
+fn claimed() -> Vec<Event> {
+    let by = ClaimedBy { machine: name("web-1"), is_persistent: true };
+    [on_volume(), vec![Event::Claimed { by }, Event::AttachmentReserved { machine: name("web-1") }]].concat()
 }
 
 fn creating() -> Vec<Event> {
@@ -113,6 +124,13 @@ fn table() -> Vec<Case<State>> {
         [on_volume(), vec![request, retry(FaultCode::Unavailable, 5)]].concat()
     };
     vec![
+        // A machine of a set asks for it, in the name that nobody else has.
+        case([], asked("web-1"), Ok((R::MachineAsks, claimed()))),
+        case(claimed(), asked("web-1"), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(declared(), asked("web-1"), Err(Rejection::NotOfMachine { machine: name("web-1") })),
+        case(claimed(), Command::Keep, Ok((R::MachineGoes, vec![Event::Kept]))),
+        case(declared(), Command::Keep, Ok((R::NotClaimed, vec![]))),
+        case([], Command::Keep, Err(Rejection::NotDeclared)),
         case([], Command::Declare(spec(64, None)), Ok((R::NewlyDeclared, declared()))),
         case(removed(), Command::Declare(spec(64, None)), Ok((R::NewlyDeclared, declared()))),
         case(declared(), Command::Declare(spec(64, None)), Ok((R::AlreadyAsDeclared, vec![]))),
@@ -280,6 +298,7 @@ fn every_reason_and_rejection_has_its_case() {
         "unknown-attempt",
         "being-released",
         "being-destroyed",
+        "not-of-machine",
     ];
     // What takes too long is so at a later time than all else.
     let deadline = Timestamp(5 + 15 * 60_000);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::{Code, Stored, reasons, retry_reasons},
-    vocab::Life,
+    vocab::{Life, Name},
 };
 
 reasons! {
@@ -42,6 +42,9 @@ reasons! {
         Overdue = "overdue", "its destruction exceeded the time limit";
         DestroyInstead = "destroy-instead", "its destruction was requested instead of its release";
         ReleaseInstead = "release-instead", "its release was requested instead of its destruction";
+        MachineAsks = "machine-asks", "a machine of a set asks for it";
+        MachineGoes = "machine-goes", "the machine it was created for is being removed, and its data is kept";
+        NotClaimed = "not-claimed", "no machine of a set asks for it";
     }
 }
 
@@ -64,6 +67,8 @@ pub enum Rejection {
     BeingReleased,
     #[error("it is already being destroyed; its data cannot be kept")]
     BeingDestroyed,
+    #[error("its name is taken: it was not created for machine {machine}")]
+    NotOfMachine { machine: Name },
 }
 
 impl Code for Rejection {
@@ -76,6 +81,7 @@ impl Code for Rejection {
             Self::UnknownAttempt { .. } => "unknown-attempt",
             Self::BeingReleased => "being-released",
             Self::BeingDestroyed => "being-destroyed",
+            Self::NotOfMachine { .. } => "not-of-machine",
         }
     }
 }

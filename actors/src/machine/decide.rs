@@ -89,8 +89,9 @@ fn declare(state: &State, spec: &Arc<Spec>, facts: &Facts<'_>) -> Verdict {
         (Life::Dying | Life::Dead, _) => return Err(Rejection::Leaving { life: state.life }),
         (Life::Alive, Some(present)) => present,
         (Life::Alive, None) | (Life::Undeclared | Life::Removed, _) => {
-            let declared = Event::Declared { spec: spec.clone() };
-            let events = [declared, Event::CreateRequested { at: facts.now }];
+            let mut events = vec![Event::Declared { spec: spec.clone() }];
+            events.extend(hanging::claimed(spec, facts.stream));
+            events.push(Event::CreateRequested { at: facts.now });
             return Ok(Decision::because(Reason::NewlyDeclared, events));
         }
     };
@@ -102,6 +103,7 @@ fn declare(state: &State, spec: &Arc<Spec>, facts: &Facts<'_>) -> Verdict {
         // Whoever belongs to a set is the set's, and nobody else's machine becomes so.
         ("spec.set", present.set != spec.set),
         ("spec.parent", present.parent != spec.parent),
+        ("spec.storage", present.storage != spec.storage),
     ];
     if let Some((field, _)) = fixed.into_iter().find(|(_, differs)| *differs) {
         return Err(Rejection::Immutable { field: field.into() });

@@ -1,8 +1,11 @@
 //! What hangs on a machine: the attachments of volumes, and the filesystems that are mounted.
 
-use super::{Event, Reason, Rejection, Skipped, State, decide::death, turns};
+use bailiwick_journal::StreamId;
+
+use super::{Event, Reason, Rejection, Skipped, Spec, State, decide::death, turns};
 use crate::{
     contract::{self, Decision},
+    storage_rules,
     vocab::{Life, Name},
 };
 
@@ -14,6 +17,17 @@ impl State {
     pub fn holds_storage(&self) -> bool {
         !self.attachments.is_empty() || !self.mounts.is_empty()
     }
+}
+
+/// Room for the storage that it asks for itself: with its first event it waits for that, and is not gone before that is.
+pub(super) fn claimed(spec: &Spec, machine: &StreamId) -> Vec<Event> {
+    let Ok(machine) = machine.name().parse() else { return Vec::new() };
+    let reserved = |claimed: storage_rules::Claimed<'_>| {
+        let volume = claimed.volume.map(|volume| Event::AttachmentReserved { volume });
+        let mount = claimed.filesystem.map(|filesystem| Event::MountReserved { filesystem });
+        volume.into_iter().chain(mount)
+    };
+    storage_rules::claimed(&machine, &spec.storage).flat_map(reserved).collect()
 }
 
 pub(super) fn reserve_attachment(state: &State, volume: &Name) -> Verdict {

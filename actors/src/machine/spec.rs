@@ -7,7 +7,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::vocab::{Name, Overrides, SizeMib, SpaceWish, Taint, Zone};
+use crate::{
+    storage_rules::StorageClaim,
+    vocab::{Name, Overrides, SizeMib, SpaceWish, Taint, Zone},
+};
 
 type Texts = BTreeMap<String, String>;
 
@@ -46,6 +49,9 @@ pub struct Spec {
     pub set: Option<Name>,
     /// How patient one is with it, where that is not what the policy says. May change at any time; times that run go on.
     pub patience: Overrides,
+    /// The storage that it gets for itself, as a machine of a set. Cannot change while the machine lives. (What a machine of
+    /// its own asks for is declared beside it.)
+    pub storage: Vec<StorageClaim>,
 }
 
 /// What an instance has to have. Source of the words: Juju's constraints.
@@ -161,6 +167,7 @@ impl Spec {
             class: None,
             set: None,
             patience: Overrides::default(),
+            storage: Vec::new(),
         }
     }
 

@@ -7,6 +7,7 @@
 //! Nothing here knows entities or providers. Source: the storage rules of Juju.
 
 mod attributes;
+mod claim;
 mod config;
 mod defaults;
 mod directive;
@@ -20,6 +21,7 @@ mod provider_type;
 mod source;
 
 pub use attributes::{AttributeError, Attributes, check_attributes};
+pub use claim::{ClaimForm, Claimed, ClaimedBy, StorageClaim, claimed};
 pub use config::{ConfigProblem, PoolSettings, StorageConfig};
 pub use defaults::{Demand, Minimum, default_pool, demand};
 pub use directive::{Directive, DirectiveError};

@@ -7,7 +7,7 @@ use super::{AtCreation, Place, Spec, VolumeFacts};
 use crate::{
     contract::Stored,
     ports::ProvisionedVolume,
-    storage_rules::FromPool,
+    storage_rules::{ClaimedBy, FromPool},
     vocab::{EffectId, Fault, InstanceId, Name, Timestamp, Zone},
 };
 
@@ -55,6 +55,23 @@ pub enum Command {
     DestroyReturned { provider: Name, of: Version },
     /// As `Remove`; where it was asked to be released, it is destroyed instead, with its data.
     Destroy,
+    /// It shall exist, because a machine of a set asks for it: made where that is, with room for its attachment there. A
+    /// supervisor's order.
+    Claim(Box<Claim>),
+    /// The machine that it was made for goes, and it stays, with its data. A supervisor's order.
+    Keep,
+}
+
+/// What a machine of a set asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    pub spec: Spec,
+    pub pool: FromPool,
+    pub by: ClaimedBy,
+    /// What it goes with.
+    pub owner: Option<StreamId>,
+    /// The filesystem that is made on it.
+    pub filesystem: Option<Name>,
 }
 
 /// A report to a volume.

@@ -2,7 +2,9 @@
 
 use bailiwick_journal::{StreamId, Version};
 
-use super::{AtCreation, Command, Event, Place, Reason, Rejection, Removal, Report, Spec, State, Storage, VolumeFacts};
+use super::{
+    AtCreation, Claim, Command, Event, Place, Reason, Rejection, Removal, Report, Spec, State, Storage, VolumeFacts,
+};
 use crate::{
     contract::{self, Attempted, Decision, Failed, RetryRule},
     ports::ProvisionedVolume,
@@ -21,6 +23,8 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::DeclareFor { spec, machine, pool, owner } => {
             declare_for(state, &Declared { spec, machine: machine.as_ref(), pool: pool.as_ref() }, owner, facts)
         }
+        Command::Claim(claim) => claimed(state, claim),
+        Command::Keep => keep(state),
         Command::Create { place } => create(state, place, None, facts),
         Command::CreateIn { place, zone } => create(state, place, Some(zone), facts),
         Command::Remove => remove(state, Vec::new(), Reason::RemovalAsked, facts),
@@ -102,6 +106,37 @@ fn declare_for(state: &State, wanted: &Declared<'_>, owner: &StreamId, facts: &F
         decision.events.insert(1, Event::OwnedBy { owner: owner.clone() });
     }
     Ok(decision)
+}
+
+/// As [`declare`], where a machine of a set is, and with room for it and for the filesystem on it from the first event on.
+fn claimed(state: &State, claim: &Claim) -> Verdict {
+    match state.life {
+        Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
+        Life::Alive if state.claim.as_ref() == Some(&claim.by) => {
+            return Ok(Decision::nothing(Reason::AlreadyAsDeclared));
+        }
+        Life::Alive => return Err(Rejection::NotOfMachine { machine: claim.by.machine.clone() }),
+        Life::Undeclared | Life::Removed => (),
+    }
+    let machine = || claim.by.machine.clone();
+    let mut events = vec![Event::Declared { spec: claim.spec.clone() }];
+    events.push(Event::TakenFrom { pool: claim.pool.clone() });
+    events.extend(claim.owner.iter().map(|owner| Event::OwnedBy { owner: owner.clone() }));
+    events.push(Event::Claimed { by: claim.by.clone() });
+    events.push(Event::WantedOn { machine: machine() });
+    events.push(Event::AttachmentReserved { machine: machine() });
+    let filesystem = claim.filesystem.iter().cloned();
+    events.extend(filesystem.map(|filesystem| Event::FilesystemReserved { filesystem }));
+    Ok(Decision::because(Reason::MachineAsks, events))
+}
+
+fn keep(state: &State) -> Verdict {
+    match (state.life, &state.claim) {
+        (Life::Undeclared | Life::Removed, _) => Err(Rejection::NotDeclared),
+        (Life::Dying | Life::Dead, _) => Err(Rejection::Leaving { life: state.life }),
+        (Life::Alive, None) => Ok(Decision::nothing(Reason::NotClaimed)),
+        (Life::Alive, Some(_)) => Ok(Decision::because(Reason::MachineGoes, [Event::Kept])),
+    }
 }
 
 /// As [`declare`], for what its provider has already. Asked again with the same it is declared already.

@@ -7,7 +7,7 @@ use super::{AtCreation, Place, Spec, VolumeFacts};
 use crate::{
     contract::{Stored, Touches},
     ports::ProvisionedVolume,
-    storage_rules::FromPool,
+    storage_rules::{ClaimedBy, FromPool},
     vocab::{Fact, Fault, InstanceId, Name, SkippedStorage, Timestamp, Zone},
 };
 
@@ -124,6 +124,12 @@ pub enum Event {
     },
     /// When it goes, its data goes as well, although it was to be released.
     DestroyWanted,
+    /// It is there because a machine of a set asks for it.
+    Claimed {
+        by: ClaimedBy,
+    },
+    /// The machine that it was made for goes, and it stays for its own sake.
+    Kept,
 }
 
 impl Event {
@@ -136,9 +142,12 @@ impl Event {
             Self::CreateRequested { .. } | Self::CreateRequestedAt { .. } | Self::DestroyRequested { .. } => {
                 &[Effect, Request]
             }
-            Self::WantedOn { .. } | Self::ImportWanted { .. } | Self::TakenFrom { .. } | Self::OwnedBy { .. } => {
-                &[Spec]
-            }
+            Self::WantedOn { .. }
+            | Self::ImportWanted { .. }
+            | Self::TakenFrom { .. }
+            | Self::OwnedBy { .. }
+            | Self::Claimed { .. }
+            | Self::Kept => &[Spec],
             Self::Created { .. }
             | Self::CreateRetryScheduled { .. }
             | Self::CreateGivenUp { .. }

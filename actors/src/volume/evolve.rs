@@ -29,6 +29,12 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::TakenFrom { pool } => state.pool = Some(pool.clone()),
         Event::SitedIn { zone } => state.zone = Some(zone.clone()),
         Event::OwnedBy { owner } => state.owner = Some(owner.clone()),
+        Event::Claimed { by } => state.claim = Some(by.clone()),
+        Event::Kept => {
+            state.kept_of = state.claim.take().map(|by| by.machine);
+            // What is there for the filesystem on it stays so.
+            state.owner = state.owner.take().filter(|owner| owner.kind() == "filesystem");
+        }
         Event::ImportWanted { volume_id } => state.import = Some(volume_id.clone()),
         Event::Created { volume } => {
             if let Storage::Creating(effort) = &state.storage {

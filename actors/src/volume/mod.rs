@@ -32,7 +32,7 @@ pub(crate) mod shell;
 mod tests;
 
 pub use crate::vocab::StorageRemoval as Removal;
-pub use command::{Command, Report};
+pub use command::{Claim, Command, Report};
 pub use effect::Effect;
 pub use event::Event;
 pub use spec::Spec;

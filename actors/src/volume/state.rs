@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::{Removal, Spec};
 use crate::{
     ports::{AttachmentInfo, ProvisionedVolume},
-    storage_rules::FromPool,
+    storage_rules::{ClaimedBy, FromPool},
     vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Timestamp, Uid, Zone},
 };
 
@@ -44,6 +44,10 @@ pub struct State {
     pub owner: Option<StreamId>,
     /// The zone that it is in, if it was made for a machine of which that was known.
     pub zone: Option<Zone>,
+    /// The machine of a set that it was made for, until that goes.
+    pub claim: Option<ClaimedBy>,
+    /// The machine of a set that it was made for, and that went: it was kept.
+    pub kept_of: Option<Name>,
 }
 
 /// The machine at which a volume is made.

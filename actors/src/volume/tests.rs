@@ -3,7 +3,9 @@
 use bailiwick_journal::{StreamId, Version};
 use proptest::{collection::vec, prelude::*};
 
-use super::{AtCreation, Command, Effect, Event, Place, Reason, Rejection, Report, Spec, State, Storage, VolumeFacts};
+use super::{
+    AtCreation, Claim, Command, Effect, Event, Place, Reason, Rejection, Report, Spec, State, Storage, VolumeFacts,
+};
 use crate::{
     contract::{
         Decider, NoView,
@@ -11,7 +13,7 @@ use crate::{
     },
     policy::Document,
     ports::{AttachmentInfo, ProvisionedVolume},
-    storage_rules::FromPool,
+    storage_rules::{ClaimedBy, FromPool},
     vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, SizeMib, SkippedStorage, Timestamp},
 };
 
@@ -40,6 +42,29 @@ fn fault(code: FaultCode) -> Fault {
 
 fn declared() -> Vec<Event> {
     vec![Event::Declared { spec: spec(64) }, Event::CreateRequested { at: Timestamp(1) }]
+}
+
+fn asked(machine: &str) -> Command {
+    let by = ClaimedBy { machine: name(machine), is_persistent: false };
+    let pool = FromPool { name: "local".parse().expect("a pool's name"), attributes: Default::default() };
+    let owner = format!("machine/{machine}").parse().ok();
+    Command::Claim(Box::new(Claim { spec: spec(64), pool, by, owner, filesystem: Some(name("files")) }))
+}
+
+/// For machine `web-1`, with room for its attachment and for a filesystem.
+fn claimed() -> Vec<Event> {
+    let machine = || name("web-1");
+    vec![
+        Event::Declared { spec: spec(64) },
+        Event::TakenFrom {
+            pool: FromPool { name: "local".parse().expect("a pool's name"), attributes: Default::default() },
+        },
+        Event::OwnedBy { owner: "machine/web-1".parse().expect("a stream") },
+        Event::Claimed { by: ClaimedBy { machine: machine(), is_persistent: false } },
+        Event::WantedOn { machine: machine() },
+        Event::AttachmentReserved { machine: machine() },
+        Event::FilesystemReserved { filesystem: name("files") },
+    ]
 }
 
 fn provisioned() -> Vec<Event> {
@@ -145,6 +170,15 @@ fn table() -> Vec<Case<State>> {
             Command::Destroy,
             Ok((R::DestroyInstead, vec![Event::DestroyWanted, Event::DestroyRequested { at: NOW }])),
         ),
+        // A machine of a set asks for it, in the name that nobody else has.
+        case([], asked("web-1"), Ok((R::MachineAsks, claimed()))),
+        case(claimed(), asked("web-1"), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(claimed(), asked("web-2"), Err(Rejection::NotOfMachine { machine: name("web-2") })),
+        case(provisioned(), asked("web-1"), Err(Rejection::NotOfMachine { machine: name("web-1") })),
+        case(dying(), asked("web-1"), Err(Rejection::Leaving { life: Life::Dying })),
+        case(claimed(), Command::Keep, Ok((R::MachineGoes, vec![Event::Kept]))),
+        case(provisioned(), Command::Keep, Ok((R::NotClaimed, vec![]))),
+        case([], Command::Keep, Err(Rejection::NotDeclared)),
         case(dead(), Command::Release, Err(Rejection::BeingDestroyed)),
         case(dying(), Command::Release, Ok((R::ReleaseInstead, vec![Event::ReleaseWanted]))),
         case(
@@ -547,6 +581,7 @@ fn every_reason_and_rejection_has_its_case() {
         "holds-filesystem",
         "being-released",
         "being-destroyed",
+        "not-of-machine",
     ];
     // What takes too long is so at a later time than all else.
     let deadline = Timestamp(5 + 15 * 60_000);

@@ -50,6 +50,9 @@ reasons! {
         DeclaredAnew = "declared-anew", "it was declared again; the remains of the earlier one are removed after it";
         DestroyInstead = "destroy-instead", "its destruction was requested instead of its release";
         ReleaseInstead = "release-instead", "its release was requested instead of its destruction";
+        MachineAsks = "machine-asks", "a machine of a set asks for it";
+        MachineGoes = "machine-goes", "the machine it was created for is being removed, and its data is kept";
+        NotClaimed = "not-claimed", "no machine of a set asks for it";
     }
 }
 
@@ -76,6 +79,8 @@ pub enum Rejection {
     BeingReleased,
     #[error("it is already being destroyed; its data cannot be kept")]
     BeingDestroyed,
+    #[error("its name is taken: it was not created for machine {machine}")]
+    NotOfMachine { machine: Name },
 }
 
 impl Code for Rejection {
@@ -90,6 +95,7 @@ impl Code for Rejection {
             Self::HoldsFilesystem { .. } => "holds-filesystem",
             Self::BeingReleased => "being-released",
             Self::BeingDestroyed => "being-destroyed",
+            Self::NotOfMachine { .. } => "not-of-machine",
         }
     }
 }

@@ -331,6 +331,7 @@ fn machine_spec() -> machine::Spec {
             evictions_max: Some(4),
             node_conditions: Some(["DiskPressure".to_owned()].into()),
         },
+        storage: super::storage::claims(),
         ..Spec::with_provider(name("local"))
     }
 }

@@ -3,7 +3,7 @@
 use bailiwick_actors::{
     filesystem, filesystem_attachment,
     ports::{AttachmentInfo, Backing, BlockDevice, FilesystemAttachmentInfo, ProvisionedFilesystem, ProvisionedVolume},
-    storage_rules::FromPool,
+    storage_rules::{ClaimForm, ClaimedBy, FromPool, StorageClaim},
     vocab::{FaultCode, InstanceId, Life, SizeMib, SkippedStorage, Zone},
     volume, volume_attachment,
 };
@@ -15,6 +15,28 @@ use crate::{Forms, forms};
 fn from_pool() -> FromPool {
     let attributes = [("volume-type".to_owned(), "ssd".to_owned())].into();
     FromPool { name: "fast".parse().expect("a pool's name"), attributes }
+}
+
+fn claimed_by() -> ClaimedBy {
+    ClaimedBy { machine: name("web-1"), is_persistent: true }
+}
+
+/// One of each form.
+pub(super) fn claims() -> Vec<StorageClaim> {
+    let path = || Some("/srv/files".to_owned());
+    let claim = |name: &str, form| StorageClaim {
+        name: name.parse().expect("a name"),
+        count: 2,
+        size: SizeMib(64),
+        provider: super::name("ebs"),
+        pool: from_pool(),
+        form,
+        read_only: true,
+        is_persistent: true,
+    };
+    let (own, on_volume) =
+        (ClaimForm::Filesystem { path: path(), is_inside: true }, ClaimForm::OnVolume { path: None, is_inside: true });
+    vec![claim("data", ClaimForm::Volume), claim("files", own), claim("more", on_volume)]
 }
 
 fn owner() -> StreamId {
@@ -68,6 +90,14 @@ pub(crate) fn volume() -> Forms {
             Command::CreateIn { place: place(), zone: Zone("a".into()) },
             Command::DestroyReturned { provider: name("local"), of: Version(2) },
             Command::Destroy,
+            Command::Claim(Box::new(volume::Claim {
+                spec: spec.clone(),
+                pool: from_pool(),
+                by: claimed_by(),
+                owner: Some(owner()),
+                filesystem: Some(filesystem()),
+            })),
+            Command::Keep,
             Command::Report(Report::Lost { effect: effect(2) }),
             Command::Report(Report::Found { effect: effect(2) }),
         ],
@@ -110,6 +140,8 @@ pub(crate) fn volume() -> Forms {
             Event::Overdue { at: AT },
             Event::Returned { provider: name("local"), of: Version(2), at: AT },
             Event::DestroyWanted,
+            Event::Claimed { by: claimed_by() },
+            Event::Kept,
         ],
     ));
     let rejections = vec![
@@ -122,6 +154,7 @@ pub(crate) fn volume() -> Forms {
         Rejection::HoldsFilesystem { filesystem: filesystem() },
         Rejection::BeingReleased,
         Rejection::BeingDestroyed,
+        Rejection::NotOfMachine { machine: machine() },
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));
@@ -224,6 +257,13 @@ pub(crate) fn filesystem() -> Forms {
             Command::DeclareFrom { spec: spec.clone(), pool: from_pool() },
             Command::DeclareFor { spec: spec.clone(), pool: Some(from_pool()), owner: owner() },
             Command::Destroy,
+            Command::Claim(Box::new(filesystem::Claim {
+                spec: spec.clone(),
+                pool: Some(from_pool()),
+                by: claimed_by(),
+                owner: Some(owner()),
+            })),
+            Command::Keep,
         ],
     );
     all.extend(forms(
@@ -252,6 +292,8 @@ pub(crate) fn filesystem() -> Forms {
             Event::OwnedBy { owner: owner() },
             Event::Overdue { at: AT },
             Event::DestroyWanted,
+            Event::Claimed { by: claimed_by() },
+            Event::Kept,
         ],
     ));
     let rejections = vec![
@@ -262,6 +304,7 @@ pub(crate) fn filesystem() -> Forms {
         Rejection::UnknownAttempt { attempt: 2 },
         Rejection::BeingReleased,
         Rejection::BeingDestroyed,
+        Rejection::NotOfMachine { machine: machine() },
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));

@@ -1,4 +1,4 @@
-//! `storage:` of a machine: `{logs: 'local,64M,2', files: {filesystem: 'tmpfs,16M', path: /srv/files}}`.
+//! `storage:` of a machine or of a template: `{logs: 'local,64M,2', files: {filesystem: 'tmpfs,16M', path: /srv/files}}`.
 
 use bailiwick_actors::storage_rules::{Directive, StorageKind};
 
@@ -35,7 +35,7 @@ fn claim(key: &Key, field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Clai
         directive,
         path: None,
         read_only: false,
-        is_persistent: false,
+        is_persistent: None,
     };
     if !matches!(field.node.body, Body::Mapping(_)) {
         return Some(plain(None, directive(field, reading)?));
@@ -57,8 +57,11 @@ fn claim(key: &Key, field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Clai
         let message = "only a single filesystem can have a mount path";
         return field.refuse(reading, Code::BadText, message, "remove it, or request one filesystem");
     }
-    let (read_only, is_persistent) =
-        (storage::truth("readOnly", &fields, reading)?, storage::truth("persistent", &fields, reading)?);
+    let read_only = storage::truth("readOnly", &fields, reading)?;
+    let is_persistent = match fields.get("persistent") {
+        None => None,
+        Some(_) => Some(storage::truth("persistent", &fields, reading)?),
+    };
     Some(Claim { path, read_only, is_persistent, ..claim })
 }
 

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     manifest::{
         check::{Provider, Reference},
+        claims::Claim,
         fields::{Field, Fields, Reading},
         problem::Code,
     },
@@ -36,12 +37,13 @@ pub(super) fn machine_deployment(
     spec: &Field<'_>,
     references: &mut Vec<Reference>,
     provider: &mut Provider,
+    asked_for: &mut Vec<Claim>,
     reading: &mut Reading<'_>,
 ) -> Option<Spec> {
     let fields = Fields::of(spec, &FIELDS, reading)?;
     let size = fields.require("replicas", "3", reading).and_then(|field| replicas(&field, reading));
     let template = fields.require("template", "{spec: {provider: local}}", reading);
-    let template = template.and_then(|field| template_of(&field, references, provider, reading));
+    let template = template.and_then(|field| template_of(&field, references, provider, asked_for, reading));
     let strategy = match fields.get("strategy") {
         None => Some(Strategy::default()),
         Some(field) => strategy(&field, reading),

@@ -4,10 +4,11 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use bailiwick_actors::{machine_set::Spec, vocab::Name};
 
-use super::{label_map, machine};
+use super::{claims, label_map, machine};
 use crate::{
     manifest::{
         check::{Provider, Reference},
+        claims::Claim,
         fields::{Field, Fields, Reading},
         limits,
         problem::Code,
@@ -19,12 +20,13 @@ pub(super) fn machine_set(
     spec: &Field<'_>,
     references: &mut Vec<Reference>,
     provider: &mut Provider,
+    asked_for: &mut Vec<Claim>,
     reading: &mut Reading<'_>,
 ) -> Option<Spec> {
     let fields = Fields::of(spec, &["replicas", "template", "priorities"], reading)?;
     let replicas = fields.require("replicas", "3", reading).and_then(|field| replicas(&field, reading));
     let template = fields.require("template", "{spec: {provider: local}}", reading);
-    let template = template.and_then(|field| template_of(&field, references, provider, reading));
+    let template = template.and_then(|field| template_of(&field, references, provider, asked_for, reading));
     let priorities = match fields.get("priorities") {
         None => Some(BTreeMap::new()),
         Some(field) => priorities(&field, reading),
@@ -41,11 +43,13 @@ pub(super) fn replicas(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<u
     field.refuse(reading, Code::TooMany, message, "declare several sets")
 }
 
-/// What its machines are made like: `{metadata: {labels: …}, spec: …}`, as a machine without a name.
+/// What its machines are made like: `{metadata: {labels: …}, spec: …}`, as a machine without a name; and the storage that each
+/// asks for.
 pub(super) fn template_of(
     field: &Field<'_>,
     references: &mut Vec<Reference>,
     provider: &mut Provider,
+    asked_for: &mut Vec<Claim>,
     reading: &mut Reading<'_>,
 ) -> Option<machine::Spec> {
     let fields = Fields::of(field, &["metadata", "spec"], reading)?;
@@ -60,10 +64,7 @@ pub(super) fn template_of(
     let (labels, annotations) = (texts("labels", reading), texts("annotations", reading));
     let spec = fields.require("spec", "{provider: local}", reading)?;
     let machine = machine::machine(&spec, labels, references, provider, reading)?;
-    if let Some(storage) = Fields::any(&spec, reading)?.get("storage") {
-        let message = "machines of a set cannot request storage";
-        return storage.refuse(reading, Code::UnknownField, message, "remove it, or declare the machines one by one");
-    }
+    asked_for.extend(claims::claims(&spec, reading));
     if machine.parent.is_some()
         && let Some(parent) = Fields::of(&spec, &machine::FIELDS, reading)?.get("parent")
     {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bailiwick_actors::vocab::Name;
+use bailiwick_actors::{filesystem, machine::Spec, storage_rules::ClaimForm, vocab::Name};
 
 use crate::{
     manifest::Wish,
@@ -14,7 +14,10 @@ pub(super) fn providers(script: &[Planned]) -> Vec<Name> {
     let mut names = BTreeSet::new();
     for planned in script {
         match &planned.what {
-            Happening::Apply(wishes) => names.extend(wishes.iter().filter_map(provider)),
+            Happening::Apply(wishes) => {
+                names.extend(wishes.iter().filter_map(provider));
+                names.extend(wishes.iter().filter_map(template).flat_map(of_storage));
+            }
             Happening::Misbehave { provider, .. }
             | Happening::Outage { provider, .. }
             | Happening::Zones { provider, .. }
@@ -40,6 +43,24 @@ pub(super) fn secrets(script: &[Planned]) -> Vec<Name> {
         }
     }
     names.into_iter().collect()
+}
+
+/// What a set's machines are made like.
+fn template(wish: &Wish) -> Option<&Spec> {
+    match wish {
+        Wish::MachineDeployment { spec, .. } => Some(&spec.template),
+        Wish::MachineSet { spec, .. } => Some(&spec.template),
+        _ => None,
+    }
+}
+
+/// Who makes the storage of a set's machines, and what is on it.
+fn of_storage(template: &Spec) -> impl Iterator<Item = Name> {
+    template.storage.iter().flat_map(|claim| {
+        let managed = matches!(claim.form, ClaimForm::OnVolume { .. }).then_some(filesystem::MANAGED);
+        let managed = managed.map(|name| name.parse().expect("a valid name"));
+        std::iter::once(claim.provider.clone()).chain(managed)
+    })
 }
 
 fn provider(wish: &Wish) -> Option<Name> {

@@ -187,6 +187,8 @@ fn volume(fleet: &Fleet, stream: &StreamId, state: &volume::State) -> Told {
     told.show("zone", state.zone.as_ref());
     told.show("pool", state.pool.as_ref().map(|pool| &pool.name));
     told.show("owner", state.owner.as_ref());
+    told.show("madeFor", state.claim.as_ref().map(|by| &by.machine));
+    told.show("keptOf", state.kept_of.as_ref());
     let lost = state.lost.map(|_| "its provider does not show it any more".to_owned());
     told.trouble(state.effort().and_then(|effort| effort.fault()).map(ToString::to_string).into_iter().chain(lost));
     told.fields("spec", &state.spec);
@@ -215,6 +217,8 @@ fn filesystem(fleet: &Fleet, stream: &StreamId, state: &filesystem::State) -> To
     told.names("attachedTo", &state.attached_to);
     told.show("pool", state.pool.as_ref().map(|pool| &pool.name));
     told.show("owner", state.owner.as_ref());
+    told.show("madeFor", state.claim.as_ref().map(|by| &by.machine));
+    told.show("keptOf", state.kept_of.as_ref());
     told.trouble(state.effort().and_then(|effort| effort.fault()).map(ToString::to_string));
     told.fields("spec", &state.spec);
     told

@@ -1,5 +1,11 @@
 //! Machine sets as they are declared.
 
+use bailiwick::actors::{
+    machine,
+    storage_rules::{ClaimForm, StorageClaim},
+    vocab::SizeMib,
+};
+
 use super::{Wish, problems, wish};
 
 const SET: &str = "\
@@ -41,5 +47,52 @@ fn what_makes_no_sense_is_named_with_its_place() {
     ];
     for (was, is, expected) in cases {
         assert_eq!(problems(SET.replace(was, is)), [expected], "{is}");
+    }
+}
+
+fn storage(is: &str) -> Vec<StorageClaim> {
+    let text = SET.replace("spread: tier", &format!("storage: {is}"));
+    let Wish::MachineSet { spec, .. } = wish(&text) else { panic!("a machine set") };
+    let machine::Spec { storage, .. } = &*spec.template;
+    storage.clone()
+}
+
+#[test]
+fn a_template_asks_for_storage_as_a_machine_does() {
+    let asked =
+        storage("{data: 'local,64M,2', files: {filesystem: 'tmpfs,16M', path: /srv}, disk: {filesystem: 'loop,32M'}}");
+    let [data, files, disk] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!((data.count, data.size, data.provider.as_str()), (2, SizeMib(64), "local"));
+    assert_eq!(data.form, ClaimForm::Volume);
+    assert_eq!(files.form, ClaimForm::Filesystem { path: Some("/srv".into()), is_inside: true });
+    assert_eq!(disk.form, ClaimForm::OnVolume { path: None, is_inside: true });
+}
+
+#[test]
+fn what_can_outlive_its_machine_does_unless_it_is_said_otherwise() {
+    let stays = |is: &str| storage(is)[0].is_persistent;
+    assert!(stays("{data: 'local,64M'}"));
+    assert!(stays("{data: {volume: 'local,64M', persistent: true}}"));
+    assert!(!stays("{data: {volume: 'local,64M', persistent: false}}"));
+    // What is inside of the machine goes with it
+    assert!(!stays("{data: {filesystem: 'tmpfs,64M'}}"));
+}
+
+#[test]
+fn storage_that_makes_no_sense_is_named_with_its_place() {
+    let cases = [
+        ("{data-1: 'local,64M'}", "bad-name 8:55 spec.template.spec.storage.data-1"),
+        ("{data: 'local,64M,65'}", "too-many 8:53 spec.template.spec.storage.data"),
+        ("{data: 'nowhere,64M'}", "dangling-reference 8:53 spec.template.spec.storage.data"),
+        ("{data: {volume: 'tmpfs,64M'}}", "bad-pool 8:53 spec.template.spec.storage.data"),
+        ("{data: {filesystem: 'tmpfs,64M', persistent: true}}", "bad-pool 8:53 spec.template.spec.storage.data"),
+        ("{data: 'local,64M,x!'}", "bad-text 8:53 spec.template.spec.storage.data"),
+        (
+            "{a: {filesystem: 'tmpfs,1M', path: /srv}, b: {filesystem: 'tmpfs,1M', path: /srv/x}}",
+            "duplicate 8:91 spec.template.spec.storage.b",
+        ),
+    ];
+    for (is, expected) in cases {
+        assert_eq!(problems(SET.replace("spread: tier", &format!("storage: {is}"))), [expected], "{is}");
     }
 }

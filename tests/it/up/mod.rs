@@ -25,6 +25,7 @@ mod operator;
 mod rollout;
 mod secrets;
 mod selectors;
+mod set_storage;
 mod signals;
 mod support;
 mod tour;

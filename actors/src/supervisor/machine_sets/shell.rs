@@ -5,13 +5,21 @@ use std::collections::BTreeSet;
 use bailiwick_journal::StreamId;
 
 use super::{Command, State, View};
-use crate::supervisor::{Orders, shell::Supervise};
+use crate::{
+    contract::Decider,
+    filesystem,
+    supervisor::{Orders, shell::Supervise},
+    volume,
+};
 
 impl Supervise for State {
     type Watch = ();
 
     fn look(about: &BTreeSet<StreamId>) -> Option<Command> {
-        (!about.is_empty()).then(|| Command::Look { about: about.iter().cloned().collect() })
+        // Of storage it knows the names alone: nothing follows from those.
+        let is_storage = |stream: &StreamId| matches!(stream.kind(), volume::State::KIND | filesystem::State::KIND);
+        let about: Vec<StreamId> = about.iter().filter(|stream| !is_storage(stream)).cloned().collect();
+        (!about.is_empty()).then_some(Command::Look { about })
     }
 
     fn woken_by(view: &View, stream: &StreamId) -> Vec<StreamId> {

@@ -199,11 +199,12 @@ impl Set<'_> {
         self.view.orders.is_news(&order, self.folded.version).then_some(order)
     }
 
-    /// Names that the set never gave, and that nobody has.
+    /// Names that the set never gave, and that nobody has; nor does anything like what their machines ask for.
     fn names(&self, plan: &Plan) -> Vec<Name> {
         let Change::Create(count) = plan.change else { return Vec::new() };
         let name = |number: u64| member_name(self.name, number);
-        let is_free = |name: &Name| self.view.machines.get(name.as_str()).is_none();
+        let claims = self.folded.state.spec.as_ref().map_or(&[][..], |spec| &spec.template.storage);
+        let is_free = |name: &Name| self.view.is_free(name, claims);
         (self.folded.state.named + 1..).map(name).filter(is_free).take(count).collect()
     }
 

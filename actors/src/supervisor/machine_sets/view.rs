@@ -7,9 +7,11 @@ use bailiwick_journal::{Cite, StreamId};
 use super::{ClassUses, Event, Members, Owners, phase_in_set};
 use crate::{
     contract::{self, Decider, Decoded, Fold, Stored, StoredError},
-    machine, machine_class, machine_deployment, machine_set,
+    filesystem, machine, machine_class, machine_deployment, machine_set,
+    storage_rules::{StorageClaim, claimed},
     supervisor::{Orders, machines},
     vocab::{Fact, Life, MachinePhase, Name},
+    volume,
 };
 
 /// Machines that exist, their sets and classes, and the orders that wait for an answer.
@@ -34,6 +36,9 @@ pub struct View {
     turned: BTreeSet<Name>,
     /// Who owns which sets.
     pub(super) owners: Owners,
+    /// What volumes and filesystems are called that exist.
+    volumes: BTreeSet<Name>,
+    filesystems: BTreeSet<Name>,
 }
 
 /// Where one machine counts.
@@ -63,6 +68,15 @@ impl View {
     /// The machines of a set; none if it has none.
     pub fn members(&self, set: &Name) -> Option<&Members> {
         self.members.get(set)
+    }
+
+    /// Whether nobody is called like this, nor anything like what a machine of this name would ask for.
+    pub(super) fn is_free(&self, machine: &Name, claims: &[StorageClaim]) -> bool {
+        let is_taken = |all: &BTreeSet<Name>, name: &Option<Name>| name.as_ref().is_some_and(|name| all.contains(name));
+        self.machines.get(machine.as_str()).is_none()
+            && !claimed(machine, claims).any(|claimed| {
+                is_taken(&self.volumes, &claimed.volume) || is_taken(&self.filesystems, &claimed.filesystem)
+            })
     }
 
     /// How many machines the deployment of a set has at most while it exchanges them; none if it has none.
@@ -199,7 +213,10 @@ impl View {
 
 impl contract::View for View {
     fn wants(kind: &str) -> bool {
-        matches!(kind, "machine" | "machine-set" | "machine-class" | "machine-deployment" | "supervisor")
+        matches!(
+            kind,
+            "machine" | "machine-set" | "machine-class" | "machine-deployment" | "supervisor" | "volume" | "filesystem"
+        )
     }
 
     fn apply_decoded(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError> {
@@ -238,6 +255,24 @@ impl contract::View for View {
             machine_deployment::State::KIND => {
                 if let Some(state) = self.deployments.get(name.as_str()) {
                     self.owners.saw_deployment(&name, state);
+                }
+            }
+            volume::State::KIND => {
+                for event in entry.events::<volume::Event>()?.iter() {
+                    match event {
+                        volume::Event::Declared { .. } => drop(self.volumes.insert(name.clone())),
+                        volume::Event::Removed => drop(self.volumes.remove(&name)),
+                        _ => (),
+                    }
+                }
+            }
+            filesystem::State::KIND => {
+                for event in entry.events::<filesystem::Event>()?.iter() {
+                    match event {
+                        filesystem::Event::Declared { .. } => drop(self.filesystems.insert(name.clone())),
+                        filesystem::Event::Removed => drop(self.filesystems.remove(&name)),
+                        _ => (),
+                    }
                 }
             }
             machine_class::State::KIND => {

@@ -3,7 +3,7 @@
 use bailiwick_journal::StreamId;
 
 use super::{
-    View,
+    View, claims,
     volumes::{is_let_go, version},
 };
 use crate::{
@@ -23,6 +23,10 @@ pub(super) fn filesystem(view: &View, filesystem: &Name) -> Vec<Order> {
         return Vec::new();
     };
     let state = &folded.state;
+    if let Some(command) = claims::filesystem(view, filesystem, state) {
+        let order = Order::Filesystem { filesystem: filesystem.clone(), command };
+        return view.orders.is_news(&order, folded.version).then_some(order).into_iter().collect();
+    }
     let command = match (state.life, &state.storage) {
         (Life::Removed, _) => return release(view, filesystem, state).into_iter().collect(),
         (Life::Alive, Storage::None) => create(view, state),

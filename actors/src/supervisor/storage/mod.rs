@@ -6,10 +6,13 @@
 //! also wait for the device that their machine sees. What waits, waits for exactly what is missing: a change of it, or of
 //! what hangs on it, is looked at, and nothing else.
 //!
+//! What a machine of a set asks for is declared for it, and goes with it (`claims.rs`).
+//!
 //! A volume that its provider leaves out of two complete lists in a row is told so, and is told when it is shown again;
 //! nothing else follows from that. One that was destroyed, and that two lists show all the same, is destroyed again. What
 //! was attached in an earlier session is made sure of once.
 
+mod claims;
 mod filesystems;
 mod gone;
 mod listing;

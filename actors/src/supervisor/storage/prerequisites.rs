@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::StreamId;
 
-use super::{View, filesystems, volumes};
+use super::{View, claims, filesystems, volumes};
 use crate::{
     contract::Decider,
-    filesystem, filesystem_attachment,
+    filesystem, filesystem_attachment, machine,
     supervisor::{Order, order::ORDERS_MAX},
     vocab::Name,
     volume, volume_attachment,
@@ -31,6 +31,7 @@ pub(super) fn orders(view: &View, about: &BTreeSet<StreamId>, mount_dir: Option<
 fn orders_for(view: &View, stream: &StreamId, mount_dir: Option<&str>) -> Vec<Order> {
     let name = stream.name();
     match stream.kind() {
+        machine::State::KIND => name.parse().ok().map(|name| claims::machine(view, &name)).unwrap_or_default(),
         volume::State::KIND => name.parse().ok().and_then(|name| volumes::volume(view, name)).into_iter().collect(),
         volume_attachment::State::KIND => {
             pair(name).map(|(machine, volume)| volumes::attachment(view, stream, &machine, &volume)).unwrap_or_default()

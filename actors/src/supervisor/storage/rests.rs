@@ -30,6 +30,25 @@ fn own(at: Option<bailiwick_journal::Version>) -> Cites {
     Cites::default().event(super::State::KIND, View::NAME, at)
 }
 
+/// What a machine of a set asks for itself, it was declared with.
+fn asked_by(view: &View, machine: &Name) -> Cites {
+    Cites::default().fold(&view.machines, machine.as_str(), &[Fact::Spec])
+}
+
+/// That a machine goes.
+fn goes_with(view: &View, machine: Option<&Name>) -> Cites {
+    Cites::default().fold(&view.machines, machine.map_or("", Name::as_str), &[Fact::Life])
+}
+
+/// The machine of a set that a volume was made for.
+fn made_for<'v>(view: &'v View, volume: &str) -> Option<&'v Name> {
+    view.volumes.get(volume)?.claim.as_ref().map(|by| &by.machine)
+}
+
+fn is_alive(life: Option<Life>) -> bool {
+    life == Some(Life::Alive)
+}
+
 fn pair(machine: &Name, other: &Name) -> String {
     format!("{machine}:{other}")
 }
@@ -38,7 +57,15 @@ fn of_volume(view: &View, volume: &Name, command: &volume::Command) -> Cites {
     use volume::Command;
     let name = volume.as_str();
     match command {
-        Command::Remove => Cites::default().fold(&view.volumes, name, &[Fact::Life]),
+        Command::Claim(claim) => asked_by(view, &claim.by.machine),
+        // What was made of it is what there is to keep.
+        Command::Keep => goes_with(view, made_for(view, name)).fold(&view.volumes, name, &[Fact::Spec, Fact::Effect]),
+        Command::Remove | Command::RemoveWithFilesystem => match made_for(view, name) {
+            Some(machine) if is_alive(view.volumes.get(name).map(|state| state.life)) => {
+                goes_with(view, Some(machine)).fold(&view.volumes, name, &[Fact::Spec])
+            }
+            _ => Cites::default().fold(&view.volumes, name, &[Fact::Life]),
+        },
         Command::DestroyReturned { .. } => {
             let ended = view.gone.returned(volume).map(|gone| gone.ended);
             own(view.gone.returned_at(volume)).event(volume::State::KIND, name, ended)
@@ -49,12 +76,15 @@ fn of_volume(view: &View, volume: &Name, command: &volume::Command) -> Cites {
         Command::Report(Report::Lost { .. }) => own(view.missed_at(volume)).fold(&view.volumes, name, &[Fact::Effect]),
         // That it was lost is what makes it news.
         Command::Report(Report::Found { .. }) => Cites::default().fold(&view.volumes, name, &[Fact::Effect]),
-        Command::ReleaseAttachment { machine } => {
-            Cites::default().fold(&view.attachments, &pair(machine, volume), &[Fact::Life])
-        }
-        Command::ReleaseFilesystem { filesystem } => {
-            Cites::default().fold(&view.filesystems, filesystem.as_str(), &[Fact::Life])
-        }
+        Command::ReleaseAttachment { machine } => match view.attachments.get(&pair(machine, volume)) {
+            Some(_) => Cites::default().fold(&view.attachments, &pair(machine, volume), &[Fact::Life]),
+            // Nothing was attached, and nothing will be.
+            None => goes_with(view, Some(machine)).fold(&view.volumes, name, &[Fact::Spec]),
+        },
+        Command::ReleaseFilesystem { filesystem } => match view.filesystems.get(filesystem.as_str()) {
+            Some(_) => Cites::default().fold(&view.filesystems, filesystem.as_str(), &[Fact::Life]),
+            None => goes_with(view, made_for(view, name)).fold(&view.volumes, name, &[Fact::Spec]),
+        },
         _ => Cites::default(),
     }
 }
@@ -64,6 +94,12 @@ fn of_attachment(view: &View, machine: &Name, volume: &Name, command: &volume_at
     let name = pair(machine, volume);
     let cites = Cites::default();
     match command {
+        Command::Declare(_) => {
+            let mount = view.volumes.get(volume.as_str()).and_then(|state| state.filesystem.as_ref());
+            let cites = asked_by(view, machine).fold(&view.volumes, volume.as_str(), &[Fact::Spec]);
+            let mount = mount.map(|filesystem| pair(machine, filesystem)).unwrap_or_default();
+            cites.fold(&view.filesystem_attachments, &mount, &[Fact::Spec])
+        }
         Command::Attach { .. } | Command::TakeOver { .. } => cites
             .fold(&view.attachments, &name, &[Fact::Spec])
             .fold(&view.volumes, volume.as_str(), &[Fact::Effect])
@@ -126,10 +162,24 @@ fn of_filesystem(view: &View, name: &Name, command: &filesystem::Command) -> Cit
                 (None, None) => cites,
             }
         }
-        Command::Remove => cites.fold(&view.filesystems, filesystem, &[Fact::Life]),
-        Command::ReleaseAttachment { machine } => {
-            cites.fold(&view.filesystem_attachments, &pair(machine, name), &[Fact::Life])
+        Command::Claim(claim) => {
+            let volume = claim.spec.backing.as_ref().map_or("", Name::as_str);
+            asked_by(view, &claim.by.machine).fold(&view.volumes, volume, &[Fact::Spec])
         }
+        Command::Keep => {
+            let machine = state.and_then(|state| state.claim.as_ref()).map(|by| &by.machine);
+            goes_with(view, machine).fold(&view.filesystems, filesystem, &[Fact::Spec, Fact::Effect])
+        }
+        Command::Remove => match state.and_then(|state| state.claim.as_ref()) {
+            Some(by) if is_alive(state.map(|state| state.life)) => {
+                goes_with(view, Some(&by.machine)).fold(&view.filesystems, filesystem, &[Fact::Spec])
+            }
+            _ => cites.fold(&view.filesystems, filesystem, &[Fact::Life]),
+        },
+        Command::ReleaseAttachment { machine } => match view.filesystem_attachments.get(&pair(machine, name)) {
+            Some(_) => cites.fold(&view.filesystem_attachments, &pair(machine, name), &[Fact::Life]),
+            None => goes_with(view, Some(machine)).fold(&view.filesystems, filesystem, &[Fact::Spec]),
+        },
         _ => cites,
     }
 }
@@ -138,6 +188,7 @@ fn of_mount(view: &View, machine: &Name, filesystem: &Name, command: &filesystem
     use filesystem_attachment::Command;
     let (cites, name) = (Cites::default(), pair(machine, filesystem));
     match command {
+        Command::Declare(_) => asked_by(view, machine).fold(&view.filesystems, filesystem.as_str(), &[Fact::Spec]),
         Command::Attach { target } => {
             let is_tried = view.filesystem_attachments.get(&name).is_some_and(|state| state.target().is_some());
             let side = if is_tried { Fact::Effect } else { Fact::Spec };
@@ -191,10 +242,14 @@ fn of_machine(view: &View, machine: &Name, command: &machine::Command) -> Cites 
         Command::NoteDetached { volume, .. } => cites
             .fold(&view.attachments, &pair(machine, volume), &[Fact::Effect])
             .fold(&view.machines, machine.as_str(), &[Fact::Drain]),
-        Command::ReleaseAttachment { volume } => cites.fold(&view.attachments, &pair(machine, volume), &[Fact::Life]),
-        Command::ReleaseMount { filesystem } => {
-            cites.fold(&view.filesystem_attachments, &pair(machine, filesystem), &[Fact::Life])
-        }
+        Command::ReleaseAttachment { volume } => match view.attachments.get(&pair(machine, volume)) {
+            Some(_) => cites.fold(&view.attachments, &pair(machine, volume), &[Fact::Life]),
+            None => goes_with(view, Some(machine)),
+        },
+        Command::ReleaseMount { filesystem } => match view.filesystem_attachments.get(&pair(machine, filesystem)) {
+            Some(_) => cites.fold(&view.filesystem_attachments, &pair(machine, filesystem), &[Fact::Life]),
+            None => goes_with(view, Some(machine)),
+        },
         _ => cites,
     }
 }

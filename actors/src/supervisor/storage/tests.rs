@@ -1,5 +1,6 @@
 //! What the storage supervisor orders, told with everybody's journal entries at one desk.
 
+mod claims;
 mod devices;
 mod many;
 mod returned;
@@ -25,7 +26,7 @@ use crate::{
         ProvisionedFilesystem, ProvisionedVolume,
     },
     supervisor::{Order, Orders},
-    vocab::{EffectId, InstanceId, Name, SizeMib, Timestamp},
+    vocab::{EffectId, InstanceId, Life, Name, SizeMib, Timestamp},
     volume, volume_attachment,
 };
 
@@ -35,6 +36,7 @@ struct Seen {
     view: View,
     position: Position,
     versions: BTreeMap<StreamId, Version>,
+    events: BTreeMap<StreamId, Vec<Body>>,
 }
 
 fn name(text: &str) -> Name {
@@ -58,6 +60,7 @@ impl Seen {
     fn write(&mut self, stream_text: &str, command_id: Uuid, outcome: Outcome, events: Vec<Body>) {
         self.position = self.position.next();
         let (position, stream) = (self.position, stream(stream_text));
+        self.events.entry(stream.clone()).or_default().extend(events.iter().cloned());
         let first = self.versions.entry(stream.clone()).or_default().next();
         let written = Written { position, first, command_id, outcome, ..Written::first(stream.clone()) };
         let entry = written.with(facts(), events);

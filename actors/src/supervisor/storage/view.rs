@@ -12,6 +12,7 @@ use crate::{
     filesystem, filesystem_attachment,
     machine::{self, Instance},
     ports::{Backing, MachineInstance},
+    storage_rules::{Claimed, claimed},
     supervisor::Orders,
     vocab::{EffectId, Life, Name, Timestamp},
     volume, volume_attachment,
@@ -163,6 +164,7 @@ impl contract::View for View {
         }
         // What an attachment of a volume hangs on is in its name, and noted for as long as it is known.
         let is_noted = stream.kind() == volume_attachment::State::KIND && self.attachments.get(name).is_some();
+        let made_for = self.made_for(stream);
         // The attachments, as `machine:volume`, that the entry may be the last word about.
         let mut touched = Vec::new();
         let mut is_attached = false;
@@ -215,7 +217,7 @@ impl contract::View for View {
             self.forget_if_over(&attachment);
         }
         self.forget_filesystems_if_over(stream);
-        self.forget_machine_if_over(stream);
+        self.forget_machine_if_over(stream, made_for);
         Ok(())
     }
 }
@@ -274,16 +276,34 @@ impl View {
         }
     }
 
+    /// The storage that a machine asks for itself: kinds and names.
+    fn claims_of(&self, machine: &str) -> Vec<(&'static str, String)> {
+        let spec = self.machines.get(machine).and_then(|state| state.spec.as_ref());
+        let (Some(spec), Ok(machine)) = (spec.filter(|spec| !spec.storage.is_empty()), machine.parse::<Name>()) else {
+            return Vec::new();
+        };
+        let both = |claimed: Claimed<'_>| {
+            let volume = claimed.volume.map(|name| (volume::State::KIND, name.to_string()));
+            let filesystem = claimed.filesystem.map(|name| (filesystem::State::KIND, name.to_string()));
+            volume.into_iter().chain(filesystem)
+        };
+        claimed(&machine, &spec.storage).flat_map(both).collect()
+    }
+
     /// An entity hangs on those that it names.
     fn note_dependents(&mut self, stream: &StreamId) {
         let name = stream.name();
-        let mut on = Vec::new();
+        let mut on: Vec<(&'static str, String)> = Vec::new();
         match stream.kind() {
             volume::State::KIND => {
                 let machine = self.volumes.get(name).and_then(|state| state.wanted_on.clone());
                 on.extend(machine.map(|machine| (machine::State::KIND, machine.to_string())));
             }
+            machine::State::KIND => on = self.claims_of(name),
             filesystem::State::KIND => {
+                let state = self.filesystems.get(name);
+                let claim = state.and_then(|state| state.claim.as_ref()).map(|by| by.machine.to_string());
+                on.extend(claim.map(|machine| (machine::State::KIND, machine)));
                 let spec = self.filesystems.get(name).and_then(|state| state.spec.clone());
                 let (machine, volume) = spec.map(|spec| (spec.machine, spec.backing)).unwrap_or_default();
                 on.extend(machine.map(|machine| (machine::State::KIND, machine.to_string())));

@@ -2,7 +2,7 @@
 
 use bailiwick_journal::{StreamId, Version};
 
-use super::{View, zones::elsewhere};
+use super::{View, claims, zones::elsewhere};
 use crate::{
     contract::{Decider, Fold},
     machine,
@@ -18,6 +18,10 @@ pub(super) fn volume(view: &View, volume: Name) -> Option<Order> {
         return returned(view, volume);
     };
     let state = &folded.state;
+    if let Some(command) = claims::volume(view, &volume, state) {
+        let order = Order::Volume { volume, command };
+        return view.orders.is_news(&order, folded.version).then_some(order);
+    }
     let command = match (state.life, &state.storage) {
         (Life::Alive, Storage::None) => create(view, state)?,
         (Life::Alive | Life::Dying, Storage::Provisioned { volume: made, .. }) => {

@@ -6,6 +6,7 @@ use super::View;
 use crate::{
     contract::Decider,
     filesystem, filesystem_attachment, machine,
+    storage_rules::ClaimedBy,
     vocab::{Life, Name},
     volume, volume_attachment,
 };
@@ -47,20 +48,21 @@ impl View {
         }
     }
 
-    /// A machine that is gone is forgotten once no attachment is left that still has to hear of it: one that was forced to go,
-    /// or had nothing to go, may be gone before anybody looks.
-    pub(super) fn forget_machine_if_over(&mut self, stream: &StreamId) {
+    /// A machine that is gone is forgotten once nothing is left that still has to hear of it, an attachment or what was made
+    /// for it: one that was forced to go, or had nothing to go, may be gone before anybody looks.
+    pub(super) fn forget_machine_if_over(&mut self, stream: &StreamId, made_for: Option<Name>) {
         let machine = match stream.kind() {
             machine::State::KIND => stream.name(),
             volume_attachment::State::KIND | filesystem_attachment::State::KIND => {
                 stream.name().split_once(':').map_or("", |(machine, _)| machine)
             }
-            _ => return,
+            _ => made_for.as_ref().map_or("", Name::as_str),
         };
         if self.machines.get(machine).is_none_or(|state| state.life != Life::Removed) {
             return;
         }
         let Ok(own) = StreamId::new(machine::State::KIND, machine) else { return };
+        let made_for = |claim: Option<&ClaimedBy>| claim.is_some_and(|by| by.machine.as_str() == machine);
         let is_waited_for = self.dependents(&own).any(|other| match other.kind() {
             volume_attachment::State::KIND => {
                 self.attachments.get(other.name()).is_some_and(|state| state.life.exists())
@@ -68,11 +70,33 @@ impl View {
             filesystem_attachment::State::KIND => {
                 self.filesystem_attachments.get(other.name()).is_some_and(|state| state.life.exists())
             }
+            volume::State::KIND => {
+                let state = self.volumes.get(other.name()).filter(|state| state.life == Life::Alive);
+                state.is_some_and(|state| made_for(state.claim.as_ref()))
+            }
+            filesystem::State::KIND => {
+                let state = self.filesystems.get(other.name()).filter(|state| state.life == Life::Alive);
+                state.is_some_and(|state| made_for(state.claim.as_ref()))
+            }
             _ => false,
         });
         if !is_waited_for {
+            for (kind, name) in self.claims_of(machine) {
+                let dependents = StreamId::new(kind, &name).ok().and_then(|stream| self.dependents.get_mut(&stream));
+                dependents.map(|dependents| dependents.remove(&own));
+            }
             self.machines.remove(machine);
         }
+    }
+
+    /// The machine of a set that a volume or filesystem was made for.
+    pub(super) fn made_for(&self, stream: &StreamId) -> Option<Name> {
+        let claim = match stream.kind() {
+            volume::State::KIND => self.volumes.get(stream.name())?.claim.as_ref(),
+            filesystem::State::KIND => self.filesystems.get(stream.name())?.claim.as_ref(),
+            _ => None,
+        };
+        claim.map(|by| by.machine.clone())
     }
 
     /// As with attachments of volumes, for filesystems and their attachments.
