@@ -10,7 +10,7 @@ use std::{
 };
 
 use bailiwick_actors::{
-    ports::{Clock, FilesystemProvider, MachineProvider, ReplicaSetEngine, VolumeProvider},
+    ports::{CallBudget, Clock, FilesystemProvider, MachineProvider, ReplicaSetEngine, VolumeProvider},
     shell::Limits,
     vocab::Name,
 };
@@ -51,6 +51,8 @@ pub struct Config {
     pub volume_providers: BTreeMap<Name, Arc<dyn VolumeProvider>>,
     /// Further filesystem providers by name; the one named `managed` serves those on volumes.
     pub filesystem_providers: BTreeMap<Name, Arc<dyn FilesystemProvider>>,
+    /// How often some of these may be called, by the name of the provider; those that are processes say it with their limits.
+    pub budgets: BTreeMap<Name, CallBudget>,
     /// What keeps replica sets, by the name that manifests call it.
     pub engines: BTreeMap<Name, Arc<dyn ReplicaSetEngine>>,
     /// Where the node's own engines look up credentials and certificates, and where the secrets of machine classes are;
@@ -79,6 +81,7 @@ impl Config {
             machine_providers: BTreeMap::new(),
             volume_providers: BTreeMap::new(),
             filesystem_providers: BTreeMap::new(),
+            budgets: BTreeMap::new(),
             engines: BTreeMap::new(),
             environment: Environment::default(),
             listen: true,
@@ -101,6 +104,13 @@ impl Config {
     #[must_use]
     pub fn exec_provider(mut self, provider: ExecConfig) -> Self {
         self.exec.push(provider);
+        self
+    }
+
+    /// With a bound on the calls to a provider.
+    #[must_use]
+    pub fn budget(mut self, provider: Name, budget: CallBudget) -> Self {
+        self.budgets.insert(provider, budget);
         self
     }
 

@@ -23,8 +23,8 @@ use bailiwick_actors::{
     filesystem, machine, machine_deployment,
     ports::Clock,
     shell::{
-        Allowance, Answer, AnyCommand, Ask, AskError, AskGroup, GroupAnswer, Limits, Origin, Registry, RegistryStats,
-        RehearseGroup, Running, Stats, SupervisorActor,
+        Allowance, Answer, AnyCommand, Ask, AskError, AskGroup, Budgets, GroupAnswer, Limits, Origin, Registry,
+        RegistryStats, RehearseGroup, Running, Stats, SupervisorActor,
     },
     supervisor::{machines, storage},
     vocab::{Life, Name, Timestamp},
@@ -46,7 +46,7 @@ use crate::{
     manifest::{Document, Known},
     plan::{Action, Going, Plan, Prune, Step, mounted_from, plan, removal},
     providers::machine_storage::Desk,
-    view::{Fleet, FleetError, storage_config},
+    view::{self, Fleet, FleetError, storage_config},
 };
 
 /// Asks a running node. Can be cloned and sent; works on any runtime.
@@ -72,6 +72,7 @@ struct Shared {
     /// What the agent of each machine may still say of itself by joining.
     joins: Mutex<BTreeMap<Name, Allowance>>,
     host: HostWatch,
+    budgets: Budgets,
     admission: Semaphore,
     offer: Offer,
 }
@@ -102,6 +103,7 @@ impl Handle {
             told: Mutex::default(),
             joins: Mutex::default(),
             host: HostWatch::default(),
+            budgets: running.services.budgets.clone(),
             offer,
             admission: Semaphore::new(limits.asks_max),
         };
@@ -155,6 +157,7 @@ impl Handle {
         fleet.time = fleet.time.max(self.now());
         fleet.clock = Some(self.clock());
         fleet.host = self.shared.host.last();
+        fleet.budgets = view::Budgets { seen: self.shared.budgets.seen(), at: fleet.time };
         Ok(look(&fleet))
     }
 

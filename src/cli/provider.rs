@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use bailiwick_actors::vocab::Name;
+use bailiwick_actors::{ports::CallBudget, vocab::Name};
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,8 @@ struct Entry {
     silence: Option<String>,
     /// How long one call may be under way: `15m`.
     call_time: Option<String>,
+    /// How often the node may call it: `{perSecond: 5, burst: 10}`.
+    budget: Option<CallBudget>,
 }
 
 /// `DIR/exec/NAME/command.json`: a provider that was named on a command line.
@@ -170,6 +172,7 @@ impl Entry {
         let mut config = ExecConfig::new(name, self.command.into_iter().map(OsString::from).collect(), root);
         config.limits.silence = period(self.silence, config.limits.silence)?;
         config.limits.call_time = period(self.call_time, config.limits.call_time)?;
+        config.limits.budget = self.budget;
         config.env = self.env;
         Ok(config)
     }
@@ -325,21 +328,27 @@ mod tests {
     #[test]
     fn the_file_and_the_command_line_name_providers() {
         let dir = tempfile::tempdir().unwrap();
-        let text = "providers:\n  a: {command: [one, two], env: [TOKEN], silence: 5m}\n  b: {command: [three]}\n";
+        let text = "providers:\n  a: {command: [one, two], env: [TOKEN], silence: 5m, budget: {perSecond: 0.5}}\n  b: {command: [three]}\n";
         fs::write(dir.path().join(FILE), text).unwrap();
         let args = ProviderArgs { providers: vec![named_command("b=four").unwrap(), named_command("c=five").unwrap()] };
         let all = args.read(dir.path()).unwrap();
         let commands: Vec<_> = all.iter().map(|config| (config.name.as_str(), process::title(config))).collect();
         assert_eq!(commands, [("a", "one two".into()), ("b", "four".into()), ("c", "five".into())]);
+        let budgets: Vec<_> = all.iter().map(|config| config.limits.budget).collect();
+        assert_eq!(budgets, [CallBudget::new(0.5, Some(1), None).ok(), None, None]);
         assert_eq!((all[0].env.as_slice(), all[0].limits.silence.as_secs()), (["TOKEN".to_owned()].as_slice(), 300));
     }
 
     #[test]
     fn a_file_that_makes_no_sense_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        for text in
-            ["providers: {a: {command: []}}", "providers: {a: {comand: [x]}}", "{", "providers: {A: {command: [x]}}"]
-        {
+        for text in [
+            "providers: {a: {command: [x], budget: {perSecond: 0}}}",
+            "providers: {a: {command: []}}",
+            "providers: {a: {comand: [x]}}",
+            "{",
+            "providers: {A: {command: [x]}}",
+        ] {
             fs::write(dir.path().join(FILE), text).unwrap();
             assert_eq!(ProviderArgs::default().read(dir.path()).unwrap_err().code, "bad-providers", "{text}");
         }

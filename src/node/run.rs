@@ -199,6 +199,7 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32], owner: Uuid
         replica_sets: config.engines.clone(),
         secrets: Some(Arc::new(secrets)),
         enrolment: None,
+        budgets: config.budgets.clone(),
     };
     let etcd = "etcd".parse().expect("a valid name");
     providers.replica_sets.entry(etcd).or_insert_with(|| Arc::new(EtcdEngine::with(config.environment.clone())));
@@ -241,9 +242,19 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32], owner: Uuid
         let owned = ExecConfig { owner: Some(owner), ..exec.clone() };
         let started = Arc::new(ExecProvider::start_knowing(owned, clock.clone(), known.clone()).map_err(cannot)?);
         reports.extend(started.take_reports());
+        providers.budgets.extend(exec.limits.budget.map(|budget| (exec.name.clone(), budget)));
         providers.machines.insert(exec.name.clone(), started.clone());
         providers.volumes.insert(exec.name.clone(), started.clone());
         providers.filesystems.insert(exec.name.clone(), started);
+    }
+    let is_there = |name: &&Name| {
+        providers.machines.contains_key(*name)
+            || providers.volumes.contains_key(*name)
+            || providers.filesystems.contains_key(*name)
+    };
+    if let Some(name) = providers.budgets.keys().find(|name| !is_there(name)) {
+        let source = io::Error::new(io::ErrorKind::NotFound, "it has a budget, and there is no such provider");
+        return Err(StartError::Provider { name: name.clone(), source });
     }
     let names = |names: Vec<&Name>| names.into_iter().cloned().collect::<BTreeSet<Name>>();
     let volumes_inside = providers.in_machines.keys().filter(|name| name.as_str() == LOOP);

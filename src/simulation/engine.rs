@@ -1,12 +1,16 @@
 //! Runs a node in a simulated world, crash after crash, until the end.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use actix::System;
 use bailiwick_actors::{
     contract::StoredError,
     machine,
-    ports::{Clock, SecretData},
+    ports::{CallBudget, Clock, SecretData},
     shell::{AnyCommand, AskError, AskGroup, AssembleError, Limits, Origin, Providers, Running, assemble},
     vocab::{Name, Timestamp, derived_uuid},
 };
@@ -45,6 +49,8 @@ pub struct Simulation {
     /// The names of the simulated providers; each makes machines and volumes.
     pub providers: Vec<Name>,
     pub limits: Limits,
+    /// How often some of the providers may be called.
+    pub budgets: BTreeMap<Name, CallBudget>,
     /// What happens; in the order of time.
     pub script: Vec<Planned>,
     /// Crashes at exact points, besides those of the script.
@@ -93,6 +99,9 @@ enum Ended {
     Crashed(Box<Kept>),
 }
 
+/// When each provider was called, in milliseconds from the beginning, whatever the wall clock was set to meanwhile.
+type CallTimes = BTreeMap<String, Vec<u64>>;
+
 /// What goes on from run to run.
 struct Course {
     setup: Simulation,
@@ -103,6 +112,8 @@ struct Course {
     sets: Sets,
     secrets: Arc<SimulatedSecrets>,
     clock: Arc<SimulatedClock>,
+    /// When each provider was called.
+    called: Arc<Mutex<CallTimes>>,
     points: Points,
     next: usize,
     /// What the operator is asking for in this step: after a crash it is asked for again, in the same words.
@@ -121,6 +132,7 @@ impl Simulation {
             epoch: EPOCH,
             providers: vec!["simulated".parse().expect("a valid name")],
             limits: Limits::default(),
+            budgets: BTreeMap::new(),
             script: Vec::new(),
             crashes: Vec::new(),
             until_ms: 3_600_000,
@@ -177,6 +189,7 @@ impl Simulation {
             sets,
             secrets,
             clock,
+            called: Arc::default(),
             points,
             next: 0,
             asking: None,
@@ -288,11 +301,20 @@ impl Course {
     }
 
     fn simulated_providers(&self) -> Providers {
-        let mut providers = Providers { secrets: Some(self.secrets.clone()), ..Providers::default() };
+        let budgets = self.setup.budgets.clone();
+        let mut providers = Providers { secrets: Some(self.secrets.clone()), budgets, ..Providers::default() };
         for name in &self.setup.providers {
-            let points = self.points.clone();
-            let provider = SimulatedProvider::new(name.clone(), self.world.clone(), self.clock.clone())
-                .watched(Arc::new(move |point| points.reach(point)));
+            let (points, called, clock) = (self.points.clone(), self.called.clone(), self.clock.clone());
+            let of = name.to_string();
+            let watch = move |point| {
+                if point == "before-call" {
+                    let mut called = called.lock().unwrap_or_else(PoisonError::into_inner);
+                    called.entry(of.clone()).or_default().push(clock.elapsed_ms());
+                }
+                points.reach(point);
+            };
+            let provider =
+                SimulatedProvider::new(name.clone(), self.world.clone(), self.clock.clone()).watched(Arc::new(watch));
             let provider = Arc::new(provider);
             providers.machines.insert(name.clone(), provider.clone());
             providers.volumes.insert(name.clone(), provider.clone());
@@ -408,6 +430,7 @@ impl Course {
             points: self.points.reached(),
             items: self.world.snapshot().items,
             calls: self.world.snapshot().calls,
+            called_ms: self.called.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             virtual_ms: elapsed_ms,
             unready,
             statuses: observer.statuses().into_iter().map(|(stream, word)| (stream.to_string(), word)).collect(),

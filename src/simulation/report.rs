@@ -30,6 +30,9 @@ pub struct Report {
     pub points: u64,
     /// How often each operation of each provider was called.
     pub calls: BTreeMap<String, u64>,
+    /// When each provider was called, in milliseconds from the beginning.
+    #[serde(skip)]
+    pub called_ms: BTreeMap<String, Vec<u64>>,
     /// How many items of calls that change the world there were.
     pub items: BTreeMap<String, u64>,
     /// The time that has gone by in the simulated world.

@@ -11,6 +11,7 @@ use std::{
 use bailiwick_actors::{
     document::Kind,
     machine,
+    ports::CallBudget,
     vocab::{Name, Timestamp, Zone},
 };
 use bailiwick_journal::StreamId;
@@ -38,6 +39,8 @@ pub struct Scenario {
     pub start: Option<Timestamp>,
     pub until_ms: u64,
     pub providers: Vec<Name>,
+    /// How often some of them may be called.
+    pub budgets: BTreeMap<Name, CallBudget>,
     /// The secrets that its classes name: each is there from the beginning.
     pub secrets: Vec<Name>,
     pub script: Vec<Planned>,
@@ -95,6 +98,9 @@ struct File {
     /// The zones of each provider.
     #[serde(default)]
     zones: BTreeMap<String, Vec<Zone>>,
+    /// How often each provider may be called.
+    #[serde(default)]
+    budgets: BTreeMap<String, CallBudget>,
     #[serde(default)]
     events: Vec<EventLine>,
     #[serde(default)]
@@ -218,6 +224,7 @@ impl Simulation {
             until_ms: scenario.until_ms,
             ends: Ends::WhenQuiet { for_ms: QUIET_MS },
             providers: scenario.providers,
+            budgets: scenario.budgets,
             secrets: scenario.secrets,
             devices: Some(Devices::default()),
             script: scenario.script,
@@ -239,7 +246,8 @@ impl Scenario {
         let script = vec![Planned { at_ms: 0, what: Happening::Apply(wishes) }];
         let (providers, secrets) = (providers(&script), secrets(&script));
         let (seed, until_ms, crashes, expect) = (1, QUIET_MS, Vec::new(), Expectations::default());
-        Ok(Self { seed, start: None, until_ms, providers, secrets, script, crashes, expect })
+        let budgets = BTreeMap::new();
+        Ok(Self { seed, start: None, until_ms, providers, budgets, secrets, script, crashes, expect })
     }
 }
 
@@ -301,7 +309,10 @@ impl Reader<'_> {
         let crashes = file.crashes.iter().map(|line| CrashAt { point: line.point, kind: line.kind }).collect();
         let until_ms = self.period("until", &file.until)?;
         let (providers, secrets) = (providers(&script), secrets(&script));
-        Ok(Scenario { seed: file.seed, start, until_ms, providers, secrets, script, crashes, expect: file.expect })
+        let budgets = file.budgets.into_iter().map(|(name, budget)| Ok((self.name("budgets", &name)?, budget)));
+        let budgets = budgets.collect::<Result<_, ScenarioError>>()?;
+        let expect = file.expect;
+        Ok(Scenario { seed: file.seed, start, until_ms, providers, budgets, secrets, script, crashes, expect })
     }
 
     fn event(&self, field: &str, line: EventLine, known: &mut Known) -> Result<Vec<Happening>, ScenarioError> {

@@ -14,7 +14,7 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, Filter, Header, Journal, Position, ReadError, StreamId};
 use uuid::Uuid;
 
-use super::{Calendar, Host};
+use super::{Budgets, Calendar, Host};
 
 /// All entities, as they were right after an entry.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,6 +48,8 @@ pub struct Fleet {
     pub calendar: Calendar,
     /// How the node itself is; nothing of the past, and nothing while it does not run.
     pub host: Host,
+    /// What waits for the call budgets of its providers; the same.
+    pub budgets: Budgets,
     /// When each was declared last (a policy: first).
     declared: BTreeMap<StreamId, Timestamp>,
     /// By the name of a replica set.

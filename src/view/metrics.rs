@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use bailiwick_actors::{
     replica_set::State,
+    shell::BudgetSeen,
     supervisor::peer_group::metrics::{Gauge, NAME, gauges},
     vocab::Life,
 };
@@ -41,6 +42,7 @@ pub fn metrics(fleet: &Fleet) -> String {
     });
     let help = "steps in a row that were refused, or of which nobody knows";
     gauge("bailiwick_replica_set_failed_steps", help, |state| u64::from(state.step_retries.0));
+    budgets(&mut text, fleet);
     if let Some(room) = fleet.host.room {
         let mut gauge = |name: &str, help: &str, value: u64| {
             head(&mut text, name, help);
@@ -63,8 +65,27 @@ pub fn metrics(fleet: &Fleet) -> String {
     text
 }
 
+/// Of every provider with a call budget.
+fn budgets(text: &mut String, fleet: &Fleet) {
+    let seen = &fleet.budgets.seen;
+    let mut all = |name: &str, kind: &str, help: &str, value: fn(&BudgetSeen) -> u64| {
+        headed(text, name, kind, help);
+        seen.iter().for_each(|seen| line(text, name, &[("provider", seen.provider.as_str())], value(seen)));
+    };
+    let help = "calls to the provider since the node started, each paid from its budget";
+    all("bailiwick_provider_calls_total", "counter", help, |seen| seen.calls);
+    let help = "calls to the provider that wait for its budget";
+    all("bailiwick_provider_calls_waiting", "gauge", help, |seen| seen.waiting as u64);
+    let help = "entities whose orders wait for the budget of their provider";
+    all("bailiwick_provider_orders_waiting", "gauge", help, |seen| seen.streams.len() as u64);
+}
+
 fn head(text: &mut String, name: &str, help: &str) {
-    text.push_str(&format!("# HELP {name} {help}\n# TYPE {name} gauge\n"));
+    headed(text, name, "gauge", help);
+}
+
+fn headed(text: &mut String, name: &str, kind: &str, help: &str) {
+    text.push_str(&format!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
 }
 
 fn line(text: &mut String, name: &str, labels: &[(&str, &str)], value: u64) {

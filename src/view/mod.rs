@@ -5,6 +5,7 @@
 
 mod alike;
 mod blockers;
+mod budgets;
 mod calendar;
 mod clock;
 mod describe;
@@ -43,6 +44,7 @@ pub(crate) use diff::account;
 
 pub use alike::{Group, NAMED_MAX};
 pub use blockers::{Blocker, blockers};
+pub use budgets::Budgets;
 pub use calendar::{Calendar, Correction};
 pub use clock::{ClockReport, ClockStep, gap, is_step, on_node_time};
 pub use describe::{ConditionRow, Description, EffortRow, History, Row, describe};

@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::{
     ClockStep, Fleet, HostTrouble,
     alike::{Group, groups},
+    budgets,
     filesystem_rows::{filesystem_attachments, filesystems},
     machine_classes::machine_classes,
     machine_deployments::{MachineDeploymentRow, machine_deployments},
@@ -91,6 +92,8 @@ struct Look {
     leaving: bool,
     detail: Option<String>,
     next_try_ms: Option<u64>,
+    /// When the next call to its provider goes out, if it waits for the budget of that.
+    next_call: Option<Timestamp>,
     held_back: bool,
     changed_ms: u64,
 }
@@ -98,6 +101,10 @@ struct Look {
 impl Look {
     fn entity(&self) -> String {
         format!("{}/{}", self.kind, self.name)
+    }
+
+    fn stream(&self) -> Option<StreamId> {
+        StreamId::new(self.kind, &self.name).ok()
     }
 
     /// Given up, gone, silent or unwell, waiting after a fault, or not as declared while nothing goes on.
@@ -122,6 +129,7 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
                 leaving: leaving(&row.life),
                 detail: row.detail,
                 next_try_ms: row.next_try_ms,
+                next_call: None,
                 changed_ms: row.changed_ms,
             }));
         };
@@ -140,6 +148,11 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
     look!("replica-set", replica_sets(fleet), |row: &ReplicaSetRow| !row.ready
         && row.progress.is_none()
         && row.as_of_ms.is_some());
+    for look in &mut looks {
+        if let Some(wait) = look.stream().and_then(|stream| budgets::wait(fleet, &stream)) {
+            (look.detail, look.next_call) = (Some(wait.text()), Some(wait.next_at));
+        }
+    }
     looks
 }
 
@@ -155,7 +168,7 @@ pub fn status(fleet: &Fleet) -> Status {
         status: look.status,
         why: look.detail.clone().unwrap_or_else(|| format!("it is {}", look.status)),
         since_ms: since(fleet, look).0,
-        next_try_ms: look.next_try_ms,
+        next_try_ms: look.next_call.map(|at| at.0).or(look.next_try_ms),
     };
     let trouble = looks.iter().filter(|look| look.is_trouble()).map(told);
     let trouble: Vec<Trouble> = trouble.chain(left_behind(fleet)).chain(outages(fleet)).collect();

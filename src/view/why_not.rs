@@ -13,7 +13,7 @@ use bailiwick_journal::StreamId;
 use serde::Serialize;
 
 use super::{
-    Fleet, blockers,
+    Fleet, blockers, budgets,
     why_not_sets::{of_machine_deployment, of_machine_set, of_member, of_other, of_replica_set},
     why_not_storage::{storage_ready, storage_removed},
 };
@@ -117,6 +117,7 @@ pub fn why_not(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<WhyNot>
         _ if wanted == "removed" => storage_removed(fleet, entity)?,
         _ => storage_ready(fleet, entity, wanted)?,
     };
+    let unmet = unmet.map(|unmet| budgets::wait(fleet, entity).map_or(unmet, |wait| wait.unmet()));
     let unmet = unmet
         .map(|unmet| Unmet { next_look_in_ms: unmet.next_look_ms.map(|at| Timestamp(at).since(fleet.time)), ..unmet });
     Some(WhyNot { entity: entity.to_string(), wanted: wanted.to_owned(), holds: unmet.is_none(), unmet })

@@ -1,6 +1,7 @@
 //! The whole node in a simulated world.
 
 mod accounts;
+mod budgets;
 mod classes;
 mod dark;
 mod determinism;

@@ -7,6 +7,7 @@ use bailiwick::{
 };
 
 use crate::{
+    budgets::{budgeted, over_budget},
     first::{LAB, wishes},
     misfortune::nasty,
 };
@@ -116,13 +117,17 @@ fn all_converge(day: fn(u64) -> Simulation, count_default: u64) -> String {
     let seeds = only.map_or(0..count, |seed| seed..seed + 1);
     let (mut crashes, mut calls, mut failed) = (0, 0, Vec::new());
     for seed in seeds {
-        let report = match day(seed).run() {
+        let simulation = budgeted(day(seed));
+        let budget = simulation.budgets.values().next().copied();
+        let report = match simulation.run() {
             Ok(report) => report,
             Err(error) => {
                 failed.push(format!("seed {seed}: {error:?}"));
                 continue;
             }
         };
+        let too_many = budget.and_then(|budget| over_budget(&report, &budget));
+        failed.extend(too_many.map(|said| format!("seed {seed}: {said}")));
         crashes += report.crashes;
         calls += report.calls_total();
         if only.is_some() {

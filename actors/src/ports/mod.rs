@@ -3,6 +3,7 @@
 use std::{future::Future, pin::Pin};
 
 mod blot;
+mod call_budget;
 mod capabilities;
 mod clock;
 mod enrolment;
@@ -16,6 +17,7 @@ mod secrets;
 mod storage;
 
 pub use blot::{Blot, MARK, TELLING_BYTES_MIN};
+pub use call_budget::{CallBudget, CallKind, CallQueue, InvalidCallBudget};
 pub use capabilities::{Capabilities, Progress};
 pub use clock::Clock;
 pub use enrolment::{Enrolment, JoinToken};

@@ -3,18 +3,16 @@
 //! A provider that answers a delete with `not-found` may be wrong (it looked in another region, or its cloud had not caught
 //! up), and what is believed to be gone is never deleted again. So only a lookup that says `absent` counts.
 
-use std::time::Duration;
-
-use super::perform::bulk;
+use super::{budgets::Calls, perform::bulk};
 use crate::{
-    ports::{BulkAnswer, Lookup},
+    ports::{BulkAnswer, CallKind, Lookup},
     vocab::{EffectId, Fault, FaultCode},
 };
 
 /// How a bulk delete, destroy, release or detach went: `not-found` is a success only where a lookup says `absent`.
 /// `results` has one answer for each of `ids`.
 pub(super) async fn confirmed<'p, T, L>(
-    limit: Duration,
+    calls: &Calls<'_>,
     ids: &[EffectId],
     mut results: Vec<Result<(), Fault>>,
     lookup: L,
@@ -27,7 +25,8 @@ where
     if places.is_empty() {
         return results;
     }
-    let known = bulk(limit, places.len(), lookup(places.iter().map(|place| ids[*place]).collect())).await;
+    let asked: Vec<EffectId> = places.iter().map(|place| ids[*place]).collect();
+    let known = bulk(calls, CallKind::LookUp, places.len(), || lookup(asked)).await;
     for (place, known) in places.into_iter().zip(known) {
         results[place] = match known {
             Ok(Lookup::Absent) => Ok(()),
@@ -48,7 +47,11 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::{collections::BTreeMap, time::Duration};
+
     use uuid::Uuid;
+
+    use super::super::Budgets;
 
     fn id(n: u128) -> EffectId {
         EffectId(Uuid::from_u128(n))
@@ -67,7 +70,9 @@ mod tests {
             assert_eq!(asked, ids[2..], "only what was not found is asked for");
             Box::pin(std::future::ready(Ok(known)))
         };
-        let judged = confirmed(Duration::from_secs(1), &ids, results, lookup).await;
+        let budgets = Budgets::new(&BTreeMap::new());
+        let calls = Calls::new(&budgets, None, Vec::new(), Duration::from_secs(1));
+        let judged = confirmed(&calls, &ids, results, lookup).await;
         judged.into_iter().map(|result| result.map_err(|fault| Some(fault.code))).collect()
     }
 
@@ -89,6 +94,8 @@ mod tests {
     #[tokio::test]
     async fn nothing_is_asked_where_nothing_was_said_to_be_missing() {
         let lookup = |_| -> BulkAnswer<'static, Lookup<()>> { panic!("nobody has to be asked") };
-        assert_eq!(confirmed(Duration::from_secs(1), &[id(1)], vec![Ok(())], lookup).await, [Ok(())]);
+        let budgets = Budgets::new(&BTreeMap::new());
+        let calls = Calls::new(&budgets, None, Vec::new(), Duration::from_secs(1));
+        assert_eq!(confirmed(&calls, &[id(1)], vec![Ok(())], lookup).await, [Ok(())]);
     }
 }

@@ -1,24 +1,33 @@
-//! Carries effects out: sorted bulk calls to providers, bounded in number and time.
+//! Carries effects out: sorted bulk calls to providers, bounded in number and time, and within their budgets.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use actix::{Actor, AsyncContext, Context, Handler, Message};
 use bailiwick_journal::{StreamId, crash};
 use tokio::task::JoinSet;
 
 use super::{
-    Limits, Providers, Registry, Services, Source,
+    Budgets, Limits, Providers, Registry, Services, Source,
+    budgets::Place,
     calls::{Call, Perform},
     perform::{perform, report},
 };
 use crate::{
-    ports::{Batch, Operation, Turn as ReadyTurn},
-    vocab::EffectId,
+    ports::{Batch, CallKind, Operation, Turn as ReadyTurn},
+    vocab::{EffectId, Name},
 };
 
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 struct Turn;
+
+/// A call may go out there: it is its turn in the budget of its provider.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+struct ItsTurn(Place);
 
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
@@ -68,9 +77,22 @@ impl UnderWay {
     }
 }
 
+/// What goes out together.
+type Ready = Batch<StreamId, Perform, Source>;
+
 /// Items in one call.
-fn bulk_max(limits: &Limits, operation: Operation) -> usize {
-    if operation.is_single() { 1 } else { limits.bulk_max }
+fn bulk_max(limits: &Limits, budgets: &Budgets, (operation, source): &Place) -> usize {
+    if operation.is_single() {
+        return 1;
+    }
+    let allowed = budgets.of(source.provider.as_ref()).and_then(|budget| budget.items_per_call());
+    allowed.map_or(limits.bulk_max, |items| items.min(limits.bulk_max))
+}
+
+/// The provider whose budget a call is paid from. Engines of replica sets have none: they ask the user's own servers.
+fn payer<'a>(budgets: &Budgets, (operation, source): &'a Place) -> Option<&'a Name> {
+    let provider = source.provider.as_ref().filter(|_| !operation.is_single())?;
+    budgets.of(Some(provider)).map(|_| provider)
 }
 
 /// Carries effects out. One entity has at most one call under way; a newer one waits for it, and asks the provider to cut
@@ -86,6 +108,9 @@ pub struct Executor {
     /// How many calls each source has under way. What is more than it may have stays ready, and goes out with what comes
     /// meanwhile, in fewer and larger calls.
     under_way: BTreeMap<Source, usize>,
+    /// Where a call waits for its turn in the budget of its provider; it has its place among those under way. What it will
+    /// take along is decided when it goes out.
+    asked: BTreeSet<Place>,
     turn_is_due: bool,
     /// The calls under way, which end with this actor. As tasks of their own they are polled when there is something new;
     /// futures of the actor would be polled with every message to it.
@@ -102,6 +127,7 @@ impl Executor {
             busy: BTreeMap::new(),
             next: BTreeMap::new(),
             under_way: BTreeMap::new(),
+            asked: BTreeSet::new(),
             turn_is_due: false,
             calls: JoinSet::new(),
         }
@@ -118,7 +144,9 @@ impl Executor {
         }
         // What was wanted before and has not begun is not wanted any more.
         let source = self.services.providers.source(perform.call.provider(), perform.call.machine());
-        self.ready.add(perform.call.operation(), source, stream, perform);
+        let operation = perform.call.operation();
+        self.services.budgets.stands(&stream, (operation, source.clone()));
+        self.ready.add(operation, source, stream, perform);
         self.turn_later(ctx);
     }
 
@@ -129,22 +157,55 @@ impl Executor {
         }
     }
 
-    /// Takes out what may be called for now.
-    fn take_ready(&mut self) -> Vec<Batch<StreamId, Perform, Source>> {
-        let Self { ready, under_way, services, .. } = self;
-        let limits = &services.limits;
-        ready.take_some(|operation, source, ready| {
-            let bulk_max = bulk_max(limits, operation);
+    /// Takes out what may be called for now; and says where a call has to wait for its turn.
+    fn take_ready(&mut self) -> (Vec<Ready>, Vec<(Place, Name)>) {
+        let Self { ready, under_way, services, asked, .. } = self;
+        let (limits, budgets, mut waiting) = (&services.limits, &services.budgets, Vec::new());
+        let taken = ready.take_some(|operation, source, ready| {
+            let place = (operation, source.clone());
+            let bulk_max = bulk_max(limits, budgets, &place);
             let under_way = under_way.entry(source.clone()).or_default();
-            let calls = ready.div_ceil(bulk_max).min(limits.calls_max.saturating_sub(*under_way));
+            let wanted = ready.div_ceil(bulk_max).min(limits.calls_max.saturating_sub(*under_way));
+            let Some(provider) = payer(budgets, &place) else {
+                *under_way += wanted;
+                return wanted * bulk_max;
+            };
+            let kind = CallKind::of(operation);
+            let calls = (0..wanted).take_while(|_| budgets.goes_at_once(provider, kind)).count();
             *under_way += calls;
+            if calls < wanted && asked.insert(place.clone()) {
+                *under_way += 1;
+                budgets.mark(&place, true);
+                waiting.push((place.clone(), provider.clone()));
+            }
             calls * bulk_max
-        })
+        });
+        (taken, waiting)
+    }
+
+    /// Waits for the turn of a call.
+    fn ask_for_turn(&mut self, place: Place, provider: Name, ctx: &mut Context<Self>) {
+        let (budgets, executor) = (self.services.budgets.clone(), ctx.address().downgrade());
+        self.calls.spawn_local(async move {
+            budgets.enter(&provider, CallKind::of(place.0)).await;
+            if let Some(executor) = executor.upgrade() {
+                let _ = executor.send(ItsTurn(place)).await;
+            }
+        });
+    }
+
+    /// A call of this source is over, or does not go out.
+    fn make_room(&mut self, source: &Source) {
+        match self.under_way.get_mut(source) {
+            Some(under_way) if *under_way > 1 => *under_way -= 1,
+            _ => drop(self.under_way.remove(source)),
+        }
     }
 
     /// Makes one bulk call, reports how it went, and says that it is over.
     fn begin(&mut self, source: &Source, batch: Vec<Perform>, ctx: &mut Context<Self>) {
         let streams: Vec<StreamId> = batch.iter().map(|item| item.call.stream().clone()).collect();
+        streams.iter().for_each(|stream| self.services.budgets.leaves(stream));
         self.busy.extend(streams.iter().cloned().zip(batch.iter().map(|item| UnderWay::of(&item.call, source))));
         self.services.calls.set(self.services.calls.get() + streams.len());
         let services = self.services.clone();
@@ -187,8 +248,13 @@ impl Handler<Turn> for Executor {
 
     fn handle(&mut self, _: Turn, ctx: &mut Self::Context) {
         self.turn_is_due = false;
-        for Batch { operation, source, items } in self.take_ready() {
-            let bulk_max = bulk_max(&self.services.limits, operation);
+        let (taken, waiting) = self.take_ready();
+        for (place, provider) in waiting {
+            self.ask_for_turn(place, provider, ctx);
+        }
+        for Batch { operation, source, items } in taken {
+            let place = (operation, source.clone());
+            let bulk_max = bulk_max(&self.services.limits, &self.services.budgets, &place);
             let mut items = items.into_iter().map(|(_, perform)| perform).peekable();
             while items.peek().is_some() {
                 self.begin(&source, items.by_ref().take(bulk_max).collect(), ctx);
@@ -197,15 +263,31 @@ impl Handler<Turn> for Executor {
     }
 }
 
+impl Handler<ItsTurn> for Executor {
+    type Result = ();
+
+    fn handle(&mut self, ItsTurn(place): ItsTurn, ctx: &mut Self::Context) {
+        self.asked.remove(&place);
+        self.services.budgets.mark(&place, false);
+        let items = bulk_max(&self.services.limits, &self.services.budgets, &place);
+        let of_place =
+            |operation, source: &Source, _| if (operation, source) == (place.0, &place.1) { items } else { 0 };
+        let batch = self.ready.take_some(of_place).pop();
+        match batch {
+            Some(batch) => self.begin(&place.1, batch.items.into_iter().map(|(_, perform)| perform).collect(), ctx),
+            // What waited is not wanted any more.
+            None => self.make_room(&place.1),
+        }
+        self.turn_later(ctx);
+    }
+}
+
 impl Handler<Finished> for Executor {
     type Result = ();
 
     fn handle(&mut self, finished: Finished, ctx: &mut Self::Context) {
         while self.calls.try_join_next().is_some() {}
-        match self.under_way.get_mut(&finished.source) {
-            Some(under_way) if *under_way > 1 => *under_way -= 1,
-            _ => drop(self.under_way.remove(&finished.source)),
-        }
+        self.make_room(&finished.source);
         let calls = &self.services.calls;
         calls.set(calls.get().saturating_sub(finished.streams.len()));
         for stream in finished.streams {

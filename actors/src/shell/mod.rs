@@ -6,6 +6,7 @@ mod absence;
 mod address;
 mod allowance;
 mod assemble;
+mod budgets;
 mod calls;
 mod entity_actor;
 mod executor;
@@ -36,6 +37,7 @@ pub use crate::{
 };
 pub use allowance::Allowance;
 pub use assemble::{AssembleError, Resumed, Running, assemble};
+pub use budgets::{BudgetSeen, Budgets};
 pub use calls::{Call, FilesystemCall, MachineCall, Perform, ReplicaSetCall, VolumeCall};
 pub use entity_actor::{EntityActor, Proposal, Recorded, Retire, Snapshot, Submit};
 pub use executor::Executor;

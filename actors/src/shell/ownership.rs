@@ -1,17 +1,16 @@
 //! Whose an instance is, asked right before something is done to it: what another control plane has started is left alone.
 
-use std::time::Duration;
-
 use uuid::Uuid;
 
 use super::{
     AnyCommand,
+    budgets::Calls,
     calls::{Call, MachineCall, Perform},
     perform::{Batch, Report, bulk, ids},
 };
 use crate::{
     machine,
-    ports::{Lookup, MachineInstance, MachineProvider},
+    ports::{CallKind, Lookup, MachineInstance, MachineProvider},
     vocab::{Fault, FaultCode, Nonce},
 };
 
@@ -24,12 +23,12 @@ pub(super) struct Asked {
 }
 
 /// Asks by id, where it was not seen yet that the instance is ours. Where the provider cannot tell, nothing is deleted.
-pub(super) async fn ask(journal: Uuid, provider: &dyn MachineProvider, batch: Batch, limit: Duration) -> Asked {
+pub(super) async fn ask(journal: Uuid, provider: &dyn MachineProvider, batch: Batch, calls: &Calls<'_>) -> Asked {
     let (mut ours, doubtful): (Batch, Batch) = batch.into_iter().partition(is_proven);
     let mut told = Vec::new();
     let seen = match doubtful.len() {
         0 => Vec::new(),
-        asked => bulk(limit, asked, provider.lookup(ids(&doubtful))).await,
+        asked => bulk(calls, CallKind::LookUp, asked, || provider.lookup(ids(&doubtful))).await,
     };
     for (item, seen) in doubtful.into_iter().zip(seen) {
         let unknown = || Fault::new(FaultCode::Unknown, "the provider cannot tell who owns it");

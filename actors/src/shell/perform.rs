@@ -7,6 +7,7 @@ use bailiwick_journal::{Position, StreamId};
 
 use super::{
     AnyCommand, Ask, AskError, Origin, Registry, Services, absence,
+    budgets::Calls,
     calls::{Call, Perform, ReplicaSetCall},
     ownership,
     secrets::{self, Outfit},
@@ -16,7 +17,8 @@ use super::{
 use crate::{
     filesystem, filesystem_attachment, machine,
     ports::{
-        Answer, BulkAnswer, FilesystemProvider, ImportVolume, Lookup, MachineProvider, Operation, replica_set::Outcome,
+        BulkAnswer, CallKind, FilesystemProvider, ImportVolume, Lookup, MachineProvider, Operation,
+        replica_set::Outcome,
     },
     replica_set,
     vocab::{EffectId, Fault, FaultCode, derived_uuid},
@@ -52,6 +54,8 @@ async fn perform_ours(services: &Services, batch: Batch) -> Vec<Report> {
     };
     let limit = Duration::from_millis(timeout_ms);
     let name = first.call.provider().cloned();
+    let streams = batch.iter().map(|item| item.call.stream().clone()).collect();
+    let calls = &Calls::new(&services.budgets, name.clone(), streams, limit);
     let machines = name.as_ref().and_then(|name| services.providers.machines.get(name)).cloned();
     let source = services.providers.source(name.as_ref(), first.call.machine());
     let volumes = services.providers.volumes_of(&source);
@@ -59,24 +63,23 @@ async fn perform_ours(services: &Services, batch: Batch) -> Vec<Report> {
     if matches!(first.call, Call::Filesystem { .. })
         && let Some(provider) = services.providers.filesystems_of(&source)
     {
-        return perform_filesystems(&*provider, operation, batch, limit).await;
+        return perform_filesystems(&*provider, operation, batch, calls).await;
     }
     match (operation, machines, volumes) {
         (Operation::CreateMachine, Some(provider), _) => {
             let lookup = |ids| provider.lookup(ids);
-            let outfit = Outfit::of(services);
-            let make = |machines| secrets::create(&*provider, outfit, machines);
+            let make = |machines| secrets::create(&*provider, Outfit::of(services), machines);
             let making = Making { wish: wishes::machine, lookup, make, command: machine::shell::created };
-            let reports = making.run(batch, limit).await;
+            let reports = making.run(batch, calls).await;
             reports.into_iter().map(|report| ownership::told_apart(report, services.journal_id())).collect()
         }
         (Operation::DeleteMachine | Operation::DeleteStray, Some(provider), _) => {
-            delete_machines(services, &*provider, operation, batch, limit).await
+            delete_machines(services, &*provider, operation, batch, calls).await
         }
         (Operation::CreateVolume, _, Some(provider)) => {
             let lookup = |ids| provider.lookup_volumes(ids);
             let make = |volumes| provider.create_volumes(volumes);
-            Making { wish: wishes::volume, lookup, make, command: volume::shell::created }.run(batch, limit).await
+            Making { wish: wishes::volume, lookup, make, command: volume::shell::created }.run(batch, calls).await
         }
         (Operation::ImportVolume, _, Some(provider)) => {
             let lookup = |ids| provider.lookup_volumes(ids);
@@ -84,32 +87,32 @@ async fn perform_ours(services: &Services, batch: Batch) -> Vec<Report> {
                 Some(importer) => importer.import_volumes(volumes),
                 None => Box::pin(std::future::ready(Ok(volumes.iter().map(|_| Err(cannot_import())).collect()))),
             };
-            Making { wish: wishes::import, lookup, make, command: volume::shell::created }.run(batch, limit).await
+            Making { wish: wishes::import, lookup, make, command: volume::shell::created }.run(batch, calls).await
         }
         (Operation::DestroyVolume, _, Some(provider)) => {
-            let results = bulk(limit, batch.len(), provider.destroy_volumes(ids(&batch))).await;
+            let results = bulk(calls, CallKind::Remove, batch.len(), || provider.destroy_volumes(ids(&batch))).await;
             let lookup = |ids| provider.lookup_volumes(ids);
-            let results = absence::confirmed(limit, &ids(&batch), results, lookup).await;
+            let results = absence::confirmed(calls, &ids(&batch), results, lookup).await;
             reports(batch, results, volume::shell::destroyed)
         }
         (Operation::ReleaseVolume, _, Some(provider)) => {
-            let results = bulk(limit, batch.len(), provider.release_volumes(ids(&batch))).await;
+            let results = bulk(calls, CallKind::Remove, batch.len(), || provider.release_volumes(ids(&batch))).await;
             let lookup = |ids| provider.lookup_volumes(ids);
-            let results = absence::confirmed(limit, &ids(&batch), results, lookup).await;
+            let results = absence::confirmed(calls, &ids(&batch), results, lookup).await;
             reports(batch, results, volume::shell::destroyed)
         }
         (Operation::AttachVolume, _, Some(provider)) => {
             let lookup = |ids| provider.lookup_attachments(ids);
             let make = |attachments| provider.attach_volumes(attachments);
             Making { wish: wishes::attach, lookup, make, command: volume_attachment::shell::attached }
-                .run(batch, limit)
+                .run(batch, calls)
                 .await
         }
         (Operation::DetachVolume, _, Some(provider)) => {
             let wanted = batch.iter().filter_map(wishes::detach).collect();
-            let results = bulk(limit, batch.len(), provider.detach_volumes(wanted)).await;
+            let results = bulk(calls, CallKind::Remove, batch.len(), || provider.detach_volumes(wanted)).await;
             let lookup = |ids| provider.lookup_attachments(ids);
-            let results = absence::confirmed(limit, &ids(&batch), results, lookup).await;
+            let results = absence::confirmed(calls, &ids(&batch), results, lookup).await;
             reports(batch, results, volume_attachment::shell::detached)
         }
         (Operation::LookAtReplicaSet | Operation::StepReplicaSet, _, _) => replica_sets(services, batch, limit).await,
@@ -123,14 +126,14 @@ async fn delete_machines(
     provider: &dyn MachineProvider,
     operation: Operation,
     batch: Batch,
-    limit: Duration,
+    calls: &Calls<'_>,
 ) -> Vec<Report> {
-    let asked = ownership::ask(services.journal_id(), provider, batch, limit).await;
+    let asked = ownership::ask(services.journal_id(), provider, batch, calls).await;
     if asked.ours.is_empty() {
         return asked.told;
     }
-    let results = bulk(limit, asked.ours.len(), provider.delete(ids(&asked.ours))).await;
-    let results = absence::confirmed(limit, &ids(&asked.ours), results, |ids| provider.lookup(ids)).await;
+    let results = bulk(calls, CallKind::Remove, asked.ours.len(), || provider.delete(ids(&asked.ours))).await;
+    let results = absence::confirmed(calls, &ids(&asked.ours), results, |ids| provider.lookup(ids)).await;
     let deleted = if operation == Operation::DeleteStray {
         stray_reports(asked.ours, results)
     } else {
@@ -145,40 +148,42 @@ async fn perform_filesystems(
     provider: &dyn FilesystemProvider,
     operation: Operation,
     batch: Batch,
-    limit: Duration,
+    calls: &Calls<'_>,
 ) -> Vec<Report> {
     match operation {
         Operation::CreateFilesystem => {
             let lookup = |ids| provider.lookup_filesystems(ids);
             let make = |filesystems| provider.create_filesystems(filesystems);
             Making { wish: wishes::create_filesystem, lookup, make, command: filesystem::shell::created }
-                .run(batch, limit)
+                .run(batch, calls)
                 .await
         }
         Operation::DestroyFilesystem => {
-            let results = bulk(limit, batch.len(), provider.destroy_filesystems(ids(&batch))).await;
+            let results =
+                bulk(calls, CallKind::Remove, batch.len(), || provider.destroy_filesystems(ids(&batch))).await;
             let lookup = |ids| provider.lookup_filesystems(ids);
-            let results = absence::confirmed(limit, &ids(&batch), results, lookup).await;
+            let results = absence::confirmed(calls, &ids(&batch), results, lookup).await;
             reports(batch, results, filesystem::shell::destroyed)
         }
         Operation::ReleaseFilesystem => {
-            let results = bulk(limit, batch.len(), provider.release_filesystems(ids(&batch))).await;
+            let results =
+                bulk(calls, CallKind::Remove, batch.len(), || provider.release_filesystems(ids(&batch))).await;
             let lookup = |ids| provider.lookup_filesystems(ids);
-            let results = absence::confirmed(limit, &ids(&batch), results, lookup).await;
+            let results = absence::confirmed(calls, &ids(&batch), results, lookup).await;
             reports(batch, results, filesystem::shell::destroyed)
         }
         Operation::AttachFilesystem => {
             let lookup = |ids| provider.lookup_filesystem_attachments(ids);
             let make = |attachments| provider.attach_filesystems(attachments);
             Making { wish: wishes::attach_filesystem, lookup, make, command: filesystem_attachment::shell::attached }
-                .run(batch, limit)
+                .run(batch, calls)
                 .await
         }
         Operation::DetachFilesystem => {
             let wanted = batch.iter().filter_map(wishes::detach_filesystem).collect();
-            let results = bulk(limit, batch.len(), provider.detach_filesystems(wanted)).await;
+            let results = bulk(calls, CallKind::Remove, batch.len(), || provider.detach_filesystems(wanted)).await;
             let lookup = |ids| provider.lookup_filesystem_attachments(ids);
-            let results = absence::confirmed(limit, &ids(&batch), results, lookup).await;
+            let results = absence::confirmed(calls, &ids(&batch), results, lookup).await;
             reports(batch, results, filesystem_attachment::shell::detached)
         }
         other => without_provider(other, &none(None), batch),
@@ -279,17 +284,20 @@ fn cannot_import() -> Fault {
     Fault::new(FaultCode::Unimplemented, "the provider cannot take over what it has not made")
 }
 
-/// One bulk call within its time: exactly one answer per item, whatever the provider does.
-pub(super) async fn bulk<T>(
-    limit: Duration,
+/// One bulk call, when it is its turn, and within its time: exactly one answer per item, whatever the provider does.
+pub(super) async fn bulk<'p, T>(
+    calls: &Calls<'_>,
+    kind: CallKind,
     items: usize,
-    call: Answer<'_, Result<Vec<Result<T, Fault>>, Fault>>,
+    call: impl FnOnce() -> BulkAnswer<'p, T>,
 ) -> Vec<Result<T, Fault>> {
     let whole = |fault: Fault| (0..items).map(|_| Err(fault.clone())).collect();
     if items == 0 {
         return Vec::new();
     }
-    match tokio::time::timeout(limit, call).await {
+    calls.enter(kind).await;
+    let limit = calls.limit;
+    match tokio::time::timeout(limit, call()).await {
         Ok(Ok(answers)) if answers.len() == items => answers.into_iter().map(harmless).collect(),
         Ok(Ok(answers)) => {
             let text = format!("the provider gave {} answers to {items} questions", answers.len());
@@ -343,7 +351,7 @@ struct Making<W, T, L, M> {
 
 impl<W, T, L, M> Making<W, T, L, M> {
     /// Adopts what is there of what may have been begun, and makes the rest.
-    async fn run<'p>(self, batch: Batch, limit: Duration) -> Vec<Report>
+    async fn run<'p>(self, batch: Batch, calls: &Calls<'_>) -> Vec<Report>
     where
         L: FnOnce(Vec<EffectId>) -> BulkAnswer<'p, Lookup<T>>,
         M: FnOnce(Vec<W>) -> BulkAnswer<'p, T>,
@@ -352,12 +360,12 @@ impl<W, T, L, M> Making<W, T, L, M> {
         let mut results: BTreeMap<usize, Result<T, Fault>> = BTreeMap::new();
         let asked: Vec<EffectId> = to_ask.iter().map(|place| batch[*place].call.id()).collect();
         if !asked.is_empty() {
-            let known = bulk(limit, asked.len(), (self.lookup)(asked)).await;
+            let known = bulk(calls, CallKind::LookUp, asked.len(), || (self.lookup)(asked)).await;
             adopt(known, to_ask, &mut results, &mut to_make);
         }
         let wanted: Vec<W> = to_make.iter().filter_map(|place| (self.wish)(&batch[*place])).collect();
         if !wanted.is_empty() {
-            let made = bulk(limit, wanted.len(), (self.make)(wanted)).await;
+            let made = bulk(calls, CallKind::Make, wanted.len(), || (self.make)(wanted)).await;
             results.extend(to_make.into_iter().zip(made));
         }
         reports(batch, results.into_values().collect(), self.command)

@@ -14,13 +14,15 @@ use tokio::{sync::watch, time::Instant};
 use uuid::Uuid;
 
 use super::{
+    budgets::Budgets,
     growth::{Follower, Growth},
     taken_over::TakenOver,
 };
 use crate::{
     contract::{DecodedEvents, Known, NoView, PolicyInForce},
     ports::{
-        Clock, Enrolment, FilesystemProvider, MachineProvider, MachineScope, ReplicaSetEngine, Secrets, VolumeProvider,
+        CallBudget, Clock, Enrolment, FilesystemProvider, MachineProvider, MachineScope, ReplicaSetEngine, Secrets,
+        VolumeProvider,
     },
     vocab::{Fault, FaultCode, Name, Timestamp},
 };
@@ -43,6 +45,8 @@ pub struct Providers {
     pub secrets: Option<Arc<dyn Secrets>>,
     /// What draws the tokens that agents join with; none if agents need none.
     pub enrolment: Option<Arc<dyn Enrolment>>,
+    /// How often some of them may be called; the others, as often as there is something to say.
+    pub budgets: BTreeMap<Name, CallBudget>,
 }
 
 impl fmt::Debug for Providers {
@@ -148,6 +152,8 @@ pub struct Services {
     pub journal: Arc<dyn Journal>,
     pub clock: Arc<dyn Clock>,
     pub providers: Providers,
+    /// The budgets of the providers, and who waits for them.
+    pub budgets: Budgets,
     pub limits: Limits,
     /// What another journal made, and this one knows of.
     pub(crate) taken_over: TakenOver,
@@ -189,6 +195,7 @@ impl Services {
         Self {
             journal,
             clock,
+            budgets: Budgets::new(&providers.budgets),
             providers,
             limits,
             taken_over,

@@ -10,7 +10,7 @@ use bailiwick_journal::{Journal as _, Outcome, Version};
 
 use crate::support::{Bench, Mood, after_ms, ask, codes, machine_of, on_a_system, stream, told};
 
-async fn declare(node: &bailiwick_actors::shell::Running, names: &[String], provider: &str) {
+pub async fn declare(node: &bailiwick_actors::shell::Running, names: &[String], provider: &str) {
     let commands = names.iter().map(|name| (stream(&format!("machine/{name}")), machine_of(provider))).collect();
     let id = derived_uuid(&format!("{names:?}"));
     let origin = Origin { id, principal: "operator".into(), cause: None, cites: Vec::new(), routine: false };

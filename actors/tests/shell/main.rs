@@ -1,6 +1,7 @@
 //! What actix does not do for us: one test for each promise of the shell.
 
 mod breaking;
+mod budgets;
 mod calls;
 mod commands;
 mod memory;

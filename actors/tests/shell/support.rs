@@ -11,7 +11,8 @@ use std::{
 use bailiwick_actors::{
     machine,
     ports::{
-        Answer, BulkAnswer, Clock, CreateMachine, InstanceStatus, Listing, Lookup, MachineInstance, MachineProvider,
+        Answer, BulkAnswer, CallBudget, Clock, CreateMachine, InstanceStatus, Listing, Lookup, MachineInstance,
+        MachineProvider,
     },
     replay::assert_replays,
     shell::{self, AnyCommand, Ask, AskError, Limits, Origin, Providers, RegistryStats, Running, Stats, assemble},
@@ -185,13 +186,15 @@ pub struct Bench {
     /// `a` and `b`.
     pub providers: BTreeMap<Name, Arc<Obedient>>,
     pub limits: Limits,
+    pub budgets: BTreeMap<Name, CallBudget>,
 }
 
 impl Bench {
     pub fn new() -> Self {
         let names: [Name; 2] = ["a".parse().unwrap(), "b".parse().unwrap()];
         let providers = names.into_iter().map(|name| (name, Arc::new(Obedient::default()))).collect();
-        Self { journal: MemoryJournal::new("bench"), clock: WallClock::new(), providers, limits: Limits::default() }
+        let (limits, budgets) = (Limits::default(), BTreeMap::new());
+        Self { journal: MemoryJournal::new("bench"), clock: WallClock::new(), providers, limits, budgets }
     }
 
     pub fn provider(&self, name: &str) -> &Arc<Obedient> {
@@ -207,7 +210,7 @@ impl Bench {
 
     /// Starts a node over the journal as it is.
     pub async fn start(&self) -> Running {
-        let mut providers = Providers::default();
+        let mut providers = Providers { budgets: self.budgets.clone(), ..Providers::default() };
         for (name, provider) in &self.providers {
             providers.machines.insert(name.clone(), provider.clone());
         }

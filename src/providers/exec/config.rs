@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use bailiwick_actors::vocab::Name;
+use bailiwick_actors::{ports::CallBudget, vocab::Name};
 use uuid::Uuid;
 
 /// What an exec provider has to know.
@@ -58,6 +58,8 @@ pub struct ExecLimits {
     pub pause_max: Duration,
     /// Who has served for so long has recovered: the next pause is the first one again. Default 60 s.
     pub recovered_after: Duration,
+    /// How often the node may call it; as often as it has something to say, if none.
+    pub budget: Option<CallBudget>,
 }
 
 impl Default for ExecLimits {
@@ -74,6 +76,7 @@ impl Default for ExecLimits {
             pause_first: Duration::from_millis(100),
             pause_max: Duration::from_secs(30),
             recovered_after: Duration::from_secs(60),
+            budget: None,
         }
     }
 }

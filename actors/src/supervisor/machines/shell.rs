@@ -13,7 +13,7 @@ use super::{Command, State, View, differences, view::stream, waits_for_eviction}
 use crate::{
     contract::Decider,
     machine::{self, Instance, Node, Progress, Report},
-    ports::{Condition, InstanceStatus},
+    ports::{CallKind, Condition, InstanceStatus},
     shell::{Allowance, AnyCommand, Ask, Origin},
     supervisor::{
         Orders,
@@ -145,7 +145,9 @@ impl SupervisorActor<State> {
             return;
         };
         let limit = Duration::from_millis(self.services.policy().document.machines.call_timeout_ms);
+        let (budgets, asked) = (self.services.budgets.clone(), name.clone());
         let list = async move {
+            budgets.enter(&asked, CallKind::LookUp).await;
             let listing = tokio::time::timeout(limit, provider.list()).await.unwrap_or_else(|_| {
                 Err(Fault::new(FaultCode::DeadlineExceeded, "the provider did not say in time what it has"))
             });

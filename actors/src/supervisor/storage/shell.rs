@@ -8,6 +8,7 @@ use bailiwick_journal::{Position, StreamId};
 
 use super::{Command, Sighted, State, changes, has_volumes, volume_changes};
 use crate::{
+    ports::CallKind,
     supervisor::shell::SupervisorActor,
     vocab::{EffectId, Fault, FaultCode, Name},
 };
@@ -99,7 +100,9 @@ impl SupervisorActor<State> {
             return;
         };
         let limit = Duration::from_millis(self.services.policy().document.storage.call_timeout_ms);
+        let (budgets, asked) = (self.services.budgets.clone(), name.clone());
         let list = async move {
+            budgets.enter(&asked, CallKind::LookUp).await;
             tokio::time::timeout(limit, provider.list_volumes()).await.unwrap_or_else(|_| {
                 Err(Fault::new(FaultCode::DeadlineExceeded, "the provider did not say in time what it has"))
             })
