@@ -22,14 +22,10 @@ use std::{
     time::Instant,
 };
 
-use bailiwick::{
-    api::wire::change::{Operate, Verb},
-    client::Client,
-    config::journal_dir,
-    journal::StreamId,
-};
+use bailiwick::{client::Client, config::journal_dir};
 use hyper::Method;
 use real::{Fallible, Node, OURS, done, program};
+use serde_json::json;
 use tokio::runtime::Builder;
 
 /// What a command may take beside the other build's.
@@ -150,15 +146,11 @@ fn measure(program: Command, data: &Path, commands: usize) -> Fallible<f64> {
     Ok(median(times))
 }
 
-/// Both machines are held, then both are let go.
+/// Both machines are held, then both are let go. Of the request only what both builds know is said.
 async fn command(client: &Client, number: usize) -> Fallible<()> {
-    let entity = StreamId::new("machine", MACHINES[number % 2])?;
-    let verb = if (number / 2).is_multiple_of(2) {
-        Verb::Hold { reason: "bench".into(), for_ms: None, until_ms: None }
-    } else {
-        Verb::Unhold
-    };
-    let operate = Operate { entity, verb, id: None };
+    let entity = format!("machine/{}", MACHINES[number % 2]);
+    let verb = if (number / 2).is_multiple_of(2) { json!({"hold": {"reason": "bench"}}) } else { json!("unhold") };
+    let operate = json!({"entity": entity, "verb": verb});
     client.send_json::<_, serde_json::Value>(Method::POST, "/v1/operate", &operate, None).await?;
     Ok(())
 }
@@ -187,9 +179,8 @@ fn show(rounds: &[(Done, Done)], json: bool) -> bool {
     };
     let (time, size) = (over(|done| done.median_us), over(|done| done.bytes));
     if json {
-        let told =
-            |(ratio, mine, other): (f64, f64, f64)| serde_json::json!({"ratio": ratio, "mine": mine, "other": other});
-        println!("{}", serde_json::json!({"command_us": told(time), "journal_bytes": told(size)}));
+        let told = |(ratio, mine, other): (f64, f64, f64)| json!({"ratio": ratio, "mine": mine, "other": other});
+        println!("{}", json!({"command_us": told(time), "journal_bytes": told(size)}));
     } else {
         println!("a command: {:.3} times the other build's ({:.1} µs beside {:.1} µs)", time.0, time.1, time.2);
         println!("the journal: {:.3} times the other build's ({:.0} bytes beside {:.0})", size.0, size.1, size.2);
