@@ -13,6 +13,8 @@
 // It is a program, not a library: what it finds goes to the standard output.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+#[path = "real/filled.rs"]
+mod filled;
 mod real;
 
 use std::{
@@ -28,8 +30,9 @@ use bailiwick::{
     config::journal_dir,
     journal::{Filter, Journal as _, Position, ReadOnlyJournal, StreamId},
 };
+use filled::fill;
 use hyper::Method;
-use real::{Fallible, Node, done, fill, program};
+use real::{Fallible, Node, OURS, done, program};
 use tokio::{
     runtime::Builder,
     task::JoinSet,
@@ -74,7 +77,7 @@ fn run() -> Fallible<bool> {
     fs::create_dir(&data)?;
     fill(&data, options.entries)?;
     let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/lab.yaml");
-    done(program(&data).arg("up").arg(lab).args(["--once", "--timeout", "60s"]))?;
+    done(program(OURS, &data).arg("up").arg(lab).args(["--once", "--timeout", "60s"]))?;
     // Whatever comes of it, no machine stays behind.
     let measured = measure(&data, scratch.path(), &options);
     let checked = measured.and_then(|rounds| {
@@ -82,7 +85,7 @@ fn run() -> Fallible<bool> {
         let backups = rounds.iter().filter(of_backup).map(|round| check(&round.made, &data));
         backups.collect::<Fallible<Vec<_>>>().map(|_| rounds)
     });
-    done(program(&data).args(["down", "--timeout", "60s"]))?;
+    done(program(OURS, &data).args(["down", "--timeout", "60s"]))?;
     Ok(show(&checked?, &options))
 }
 
@@ -118,7 +121,7 @@ struct Round {
 }
 
 fn measure(data: &Path, scratch: &Path, options: &Options) -> Fallible<Vec<Round>> {
-    let _node = Node::start(data)?;
+    let _node = Node::start(program(OURS, data), data)?;
     let mut commands = Commands::new(data, options.rate);
     let runtime = Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -151,7 +154,7 @@ async fn round(commands: &mut Commands, data: &Path, meanwhile: Meanwhile, made:
 }
 
 fn start(data: &Path, meanwhile: Meanwhile, made: &Path) -> Fallible<Child> {
-    let mut command = program(data);
+    let mut command = program(OURS, data);
     match meanwhile {
         Meanwhile::Backup => command.arg("backup"),
         Meanwhile::Export => command.args(["journal", "export"]),
@@ -225,7 +228,7 @@ async fn operate(client: &Client, machine: &str, verb: Verb) -> Result<(), Strin
 
 /// A backup has to be whole, and the same as the journal it was made of, up to where it ends.
 fn check(backup: &Path, data: &Path) -> Fallible<()> {
-    done(program(backup).args(["journal", "check"]))?;
+    done(program(OURS, backup).args(["journal", "check"]))?;
     let (copy, original) = (ReadOnlyJournal::open(&journal_dir(backup))?, ReadOnlyJournal::open(&journal_dir(data))?);
     let end = copy.head().position;
     let all = |journal: &ReadOnlyJournal| journal.read(Position(1), end, &Filter::all()).count();

@@ -11,6 +11,8 @@
 // It is a program, not a library: what it finds goes to the standard output.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+#[path = "real/filled.rs"]
+mod filled;
 mod real;
 
 use std::{
@@ -21,7 +23,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use real::{Fallible, Node, done, fill, program};
+use filled::fill;
+use real::{Fallible, Node, OURS, done, program};
 
 /// What the node may hold in memory.
 const RSS_KIB_MAX: u64 = 64 * 1024;
@@ -50,10 +53,10 @@ fn run() -> Fallible<bool> {
     fs::create_dir(&data)?;
     fill(&data, options.entries)?;
     let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/lab.yaml");
-    done(program(&data).arg("up").arg(lab).args(["--once", "--timeout", "60s"]))?;
+    done(program(OURS, &data).arg("up").arg(lab).args(["--once", "--timeout", "60s"]))?;
     // Whatever comes of it, no machine stays behind.
     let measured = measure(&data, &options);
-    done(program(&data).args(["down", "--timeout", "60s"]))?;
+    done(program(OURS, &data).args(["down", "--timeout", "60s"]))?;
     let Measured { start, idle_after, found } = measured?;
     let passed = found.written == 0 && found.rss_kib_max <= RSS_KIB_MAX;
     let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
@@ -89,7 +92,7 @@ struct Measured {
 /// Starts a node and looks at it.
 fn measure(data: &Path, options: &Options) -> Fallible<Measured> {
     let started = Instant::now();
-    let node = Node::start(data)?;
+    let node = Node::start(program(OURS, data), data)?;
     let start = started.elapsed();
     let (found, idle_after) = watch(node.0.id(), options)?;
     Ok(Measured { start, idle_after, found })

@@ -1,36 +1,22 @@
-//! A real node as a process of its own, on a journal that was filled before.
+//! A real node as a process of its own.
 
 use std::{
     error::Error,
-    path::{Path, PathBuf},
+    ffi::OsStr,
+    path::Path,
     process::{Child, Command, Stdio},
-    sync::Arc,
     thread::sleep,
     time::Duration,
 };
 
-use bailiwick::{
-    actors::{
-        contract::{Decider, Entity, Known, NoView, PolicyInForce, Request},
-        policy::Document,
-        ports::{Clock, ProvisionedVolume},
-        vocab::{EffectId, InstanceId, SizeMib, Timestamp, derived_uuid},
-        volume::{self, Command as Ask, Report},
-    },
-    clock::SystemClock,
-    config::journal_dir,
-    journal::{Config, Intake, Journal, LocalJournal, StreamId},
-};
-use uuid::Uuid;
-
-/// Volumes that the decisions are about.
-const VOLUMES: usize = 1_000;
-
 pub type Fallible<T> = Result<T, Box<dyn Error>>;
 
-/// Our program on this data directory; what it prints is of no interest.
-pub fn program(data: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_bailiwick"));
+/// This build's program.
+pub const OURS: &str = env!("CARGO_BIN_EXE_bailiwick");
+
+/// A program of bailiwick's on this data directory; what it prints is of no interest.
+pub fn program(binary: impl AsRef<OsStr>, data: &Path) -> Command {
+    let mut command = Command::new(binary);
     command.arg("--data-dir").arg(data).stdin(Stdio::null()).stdout(Stdio::null());
     command
 }
@@ -49,9 +35,9 @@ pub fn done(command: &mut Command) -> Fallible<()> {
 pub struct Node(pub Child);
 
 impl Node {
-    /// Starts it, and waits until it listens.
-    pub fn start(data: &Path) -> Fallible<Self> {
-        let mut node = Self(program(data).arg("serve").stderr(Stdio::null()).spawn()?);
+    /// Starts the program, which was given the data directory, and waits until it listens.
+    pub fn start(mut program: Command, data: &Path) -> Fallible<Self> {
+        let mut node = Self(program.arg("serve").stderr(Stdio::null()).spawn()?);
         while !data.join("node.sock").exists() {
             sleep(Duration::from_millis(1));
             if let Some(status) = node.0.try_wait()? {
@@ -69,57 +55,4 @@ impl Drop for Node {
         }
         drop(self.0.wait());
     }
-}
-
-/// Declared, made, removed, gone, and again: decisions as a node makes them, many in one append.
-pub fn fill(data: &Path, entries: u64) -> Fallible<()> {
-    let now = SystemClock::new().now().0;
-    let dir: PathBuf = journal_dir(data);
-    let (journal, _) = LocalJournal::open(Config { dir, now_ms: now, ..Config::default() })?;
-    let policy = Arc::new(PolicyInForce { reference: None, document: Document::default() });
-    let known = Known { now: Timestamp(now), policy, view: &NoView, view_at: None, journal: journal.id() };
-    let streams = (0..VOLUMES).map(|n| StreamId::new(volume::State::KIND, &format!("v{n}")));
-    let mut volumes: Vec<Entity<volume::State>> =
-        streams.map(|stream| stream.map(Entity::new)).collect::<Result<_, _>>()?;
-    // Whole lives only: at the end nothing is owed to anybody.
-    let rounds = entries / (VOLUMES as u64 * 4) * 4;
-    let mut asked = 0;
-    for _ in 0..rounds {
-        let mut drafts = Vec::new();
-        for volume in &volumes {
-            let command = next(journal.id(), volume)?;
-            asked += 1;
-            let id = derived_uuid(&format!("bench {asked}"));
-            let request = Request { command, id, principal: "operator".into(), cause: None, cites: Vec::new() };
-            let verdict = volume.decide(&request.command, &known);
-            drafts.push(volume.draft(&request, &known, &verdict)?);
-        }
-        let appended = append(&journal, drafts)?;
-        for (volume, entry) in volumes.iter_mut().zip(appended.entries()) {
-            volume.take_in(entry)?;
-        }
-    }
-    journal.close()?;
-    Ok(())
-}
-
-fn append(journal: &LocalJournal, drafts: Vec<bailiwick::journal::Draft>) -> Fallible<bailiwick::journal::Appended> {
-    let (tell, told) = std::sync::mpsc::sync_channel(1);
-    journal.append(drafts, Intake::Ordinary, Box::new(move |answer| drop(tell.send(answer))));
-    Ok(told.recv()??)
-}
-
-/// What comes next in this volume's life.
-fn next(journal: Uuid, volume: &Entity<volume::State>) -> Fallible<Ask> {
-    let provider = "bench".parse()?;
-    Ok(match &volume.state().storage {
-        volume::Storage::None => Ask::Declare(volume::Spec { provider, size: SizeMib(64) }),
-        volume::Storage::Creating(effort) => {
-            let effect = EffectId::of(journal, volume.stream(), effort.intent);
-            let made = ProvisionedVolume { effect, volume_id: InstanceId(format!("{effect}")), size: SizeMib(64) };
-            Ask::Report(Report::Created { attempt: effort.attempt, volume: made })
-        }
-        volume::Storage::Provisioned { .. } => Ask::Remove,
-        volume::Storage::Destroying { effort, .. } => Ask::Report(Report::Destroyed { attempt: effort.attempt }),
-    })
 }

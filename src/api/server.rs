@@ -95,11 +95,12 @@ fn serve(listener: UnixListener, shared: Shared, ready: &mpsc::SyncSender<io::Re
                 .app_data(json)
                 .app_data(query)
                 .service(
+                    // Paths are tried in this order, and one with a part to be filled in costs a search: commands come first.
                     web::scope("/v1")
-                        .configure(questions::routes)
-                        .configure(changes::routes)
                         .configure(operate::routes)
+                        .configure(changes::routes)
                         .configure(journal::routes)
+                        .configure(questions::routes)
                         .configure(agents::routes),
                 )
                 .default_service(web::to(nowhere))
