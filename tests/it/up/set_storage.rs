@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::support::{Lab, QUICK, Ran};
 
-const WRITES: &str = r#"echo "$BAILIWICK_MACHINE" > "$BAILIWICK_VOLUME_DATA_0" && exec sleep 86400"#;
+const WRITES: &str = r#"echo "$BAILIWICK_MACHINE" 1<> "$BAILIWICK_VOLUME_DATA_0" && exec sleep 86400"#;
 
 fn deployment(version: &str, replicas: u32) -> String {
     let command = serde_json::json!(["sh", "-c", WRITES]);
