@@ -11,3 +11,4 @@ mod outages;
 mod rollouts;
 mod scripts;
 mod seeds;
+mod set_storage;
