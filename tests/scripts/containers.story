@@ -52,4 +52,4 @@
 converged after 1801.000 s: 45 entries, 728 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal dd48c045a3ff1c286fc39619b6ad40dee03d8a6aae5f6ada9928c01cd18d03dd
+journal 6472428b0b14fa233205ee049635bb96b5aa792b9c66355aafa94066f1e57235

@@ -65,4 +65,4 @@ converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 2fc655c0197d188ad2a03f20559ca6c1d4a3f5ce8e7e530d708955f57f2b3664
+journal 389464b5326f1ac95069e283c5f2a86c1ad8019d9e0ce104d7ba99bcf9aaba75

@@ -50,4 +50,4 @@ converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal 365c7dfac3f079e6666c2bae86a4f1f923db07ca86523d3ec74d5110ec466a94
+journal b429d8f249a375a200ec7c9365882380ba0a2679f08b1e152422440ba0dea482

@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal f4566163a5b94df5d0fcbb1543fe312f3ba814cb7d449117c1a46896f31967ee
+journal 13950a8f38047b0e8ea2da8819dd4b2111675a4aad08405b2d3cd2daa82bf19c

@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal f6638411225125a6753c515ef99cc420fe69958e4676ad21663676d612b72bbf
+journal 9a4704bf697ec443973d35e2d8a553f1afa3552b5a1d6ad9839f0980cf580f01

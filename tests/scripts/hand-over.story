@@ -33,4 +33,4 @@
 
 converged after 3011.000 s: 24 entries, 1326 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal d0829338c7d390b2a231686948a5d84f1c615d7287a51984bc465f8c8b489429
+journal ff2baceb4d5cd3563a0996f79f8bc7f3db8e942a6ec1f86152eb1fb14867060c

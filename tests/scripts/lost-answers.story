@@ -108,4 +108,4 @@ converged after 1800.000 s: 98 entries, 813 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 1236ed4edf2890b555a2d373fcf06e5592c8b62bd7662d2bd5cf5d9c121c7af6
+journal b7cd8f7484edd4b998df0b6442f6487046265405b1f50e965cbfcc49e758fe75

@@ -210,4 +210,4 @@ converged after 7201.000 s: 192 entries, 2174 provider calls, 1 crashes, seed 43
   machine/web-2-1                  removed
   machine/web-2-2                  removed
   machine/web-2-3                  removed
-journal 598e3c1d2f79ef07c2e01ec76da6a1eb74c1fcce931fb4e1795b7f2ee9d02728
+journal 0ec19d326507edcf17418c3bd11d11f0806d916123090b0dffe2fadf21b7f727

@@ -134,4 +134,4 @@ converged after 1801.000 s: 115 entries, 1094 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal 7b6d252e2a404c515b67d6beb1b0aa2e0bf2e9ee2c25a57c4953cdec26fb50c8
+journal 9e4a22b0cea097fbcea27e7d04f6b80a7c2ead4c8baeb26c1cdf0674a18a991e

@@ -50,4 +50,4 @@ converged after 3600.000 s: 38 entries, 1443 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal b23c8162472d1bb019b189d5957ed68f12e415f8376c14493067d3bb4294d3e0
+journal dee2c39226f296dc17d6e8cf562fc3ecd75b10c97ccc84ae4a2098fb9e32784a

@@ -11,4 +11,4 @@
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal f30e687fa60f0d10df492eab8f3c5fc69f7fe4b42b206fb541fdcdb7204ef8de
+journal daea470d30f0cbfc27e8ae370611282f26babb7f8e6844bf169f8ce586a74d8c

@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal e4ad6c125a2cdb1221aafbeaf9af9bfc2b02e8f0eb69999f8181b3a4e95e29d1
+journal 252dfb7d7798bb453d77eb8d5cd82f599e5fb798f718a43b10fde2d4e79107a5

@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal c402fdf494763b109497b26e0ecb3990edb95951a6f9e0df2eec243299418136
+journal c5ac7a0898660f7edc387aacc4c0fd07b213fd81f14d345311a48eb81741f747

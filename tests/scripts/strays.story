@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal 7dce5a86c89e48fd34ac0dc6c6166b849205ea19b52cb5ec4a3044cc053207cd
+journal 424079fd3269c78746fc0494f9569a7315291f6fc92a3460430a5011a871f6da

@@ -146,4 +146,4 @@ converged after 5400.000 s: 126 entries, 1817 provider calls, 1 crashes, seed 47
   volume/data-b                    available
   volume/data-c                    available
   volume/logs-a                    available
-journal 5679952415200bac9c6de1d453095b9be223cf7b250fc9a02ecba9ffe23da71b
+journal a22bde9e69026f90ad08e2029cbdc2a5e41fed6d35e11514b58e60f8f22b6561

@@ -46,4 +46,4 @@ converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 31a2dca7a6c685c368ee0f69c8777e26daf33820076cf9de5ef3e17251f77f2a
+journal 4dec12778068545d359ce61f0d90e6095938f6bd7033eb713d535f1b53ccfa0a

@@ -60,4 +60,4 @@ converged after 10800.000 s: 52 entries, 2887 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 63c74cb083aaaf8fc231a861c77373d38ae3cb9ee01d3f517de2a6736ed8e80e
+journal e04efa06fa250be1270068658581d5825828e0bc00297885789eece0f21a377e

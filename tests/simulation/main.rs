@@ -12,3 +12,4 @@ mod outages;
 mod rollouts;
 mod scripts;
 mod seeds;
+mod set_storage;

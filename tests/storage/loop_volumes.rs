@@ -243,3 +243,19 @@ pub fn script(path: &std::path::Path, body: &str) {
     fs::write(path, format!("#!/bin/sh\n{body}\n")).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
+
+#[tokio::test]
+async fn a_volume_whose_file_is_gone_is_not_listed() {
+    // given two volumes, and one of their files removed behind everybody's back
+    let lab = Lab::new();
+    let volumes = lab.providers().volumes;
+    let made = only(volumes.create_volumes(vec![volume(DATA, 1)]).await).unwrap();
+    only(volumes.create_volumes(vec![volume(TO_1, 1)]).await).unwrap();
+    assert_eq!(volumes.list_volumes().await.unwrap().items.len(), 2);
+    fs::remove_file(lab.storage().join(format!("volume-{}", effect(TO_1)))).unwrap();
+    // when it is asked what there is
+    let listing = volumes.list_volumes().await.unwrap();
+    // then it is missing from a list that is complete
+    assert!(listing.complete);
+    assert_eq!(listing.items, [made]);
+}

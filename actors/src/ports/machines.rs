@@ -81,7 +81,7 @@ pub enum InstanceStatus {
 }
 
 /// What a provider has, at one moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing<T> {
     /// Whether everything that exists is in it. Nothing is ever concluded from the absence of an item in a partial list.
     pub complete: bool,

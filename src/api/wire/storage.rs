@@ -74,6 +74,8 @@ pub enum Work {
     AttachFilesystem(AttachFilesystem),
     DetachFilesystem(DetachFilesystem),
     LookupMount(EffectId),
+    /// All volumes that there are.
+    ListVolumes,
 }
 
 /// A block device as an agent sees it; part of its report.

@@ -95,6 +95,7 @@ impl Kit {
             Work::LookupFilesystem(id) => one(filesystems()?.lookup_filesystems(vec![id])).await,
             Work::AttachFilesystem(wish) => one(filesystems()?.attach_filesystems(vec![wish])).await,
             Work::DetachFilesystem(wish) => one(filesystems()?.detach_filesystems(vec![wish])).await,
+            Work::ListVolumes => told(self.volumes.list_volumes().await?),
             Work::LookupMount(id) => one(filesystems()?.lookup_filesystem_attachments(vec![id])).await,
         }
     }
@@ -120,6 +121,10 @@ impl Kit {
 async fn one<T: Serialize>(call: BulkAnswer<'_, T>) -> Result<Value, Fault> {
     let answer = call.await?.pop();
     let answer = answer.unwrap_or_else(|| Err(Fault::new(FaultCode::Internal, "no answer for the one thing asked")))?;
+    told(answer)
+}
+
+fn told<T: Serialize>(answer: T) -> Result<Value, Fault> {
     serde_json::to_value(answer).map_err(|error| Fault::new(FaultCode::Internal, error.to_string()))
 }
 

@@ -86,7 +86,9 @@ impl WithoutMachine {
             | Work::ImportVolume(_)
             | Work::AttachVolume(_)
             | Work::CreateFilesystem(_)
-            | Work::AttachFilesystem(_) => Self::Refused,
+            | Work::AttachFilesystem(_)
+            // What is missing because its machine is says nothing that is not known.
+            | Work::ListVolumes => Self::Refused,
             Work::DestroyVolume(_) | Work::DetachVolume(_) | Work::DestroyFilesystem(_) | Work::DetachFilesystem(_) => {
                 Self::Gone(Value::Null)
             }
@@ -215,6 +217,11 @@ impl VolumeProvider for One {
         self.all(ids, Work::LookupAttachment)
     }
 
+    fn list_volumes(&self) -> Answer<'_, Result<Listing<ProvisionedVolume>, Fault>> {
+        let listed = self.clone().carry_out(Work::ListVolumes);
+        Box::pin(async move { listed.await.and_then(read) })
+    }
+
     fn importer(&self) -> Option<&dyn VolumeImporter> {
         Some(self)
     }
@@ -260,7 +267,7 @@ impl FilesystemProvider for One {
     }
 }
 
-/// Nobody asks for lists of what is inside of machines: it is found by its id, and goes with its machine.
+/// Nobody asks for lists of filesystems: each is found by its id, and goes with its machine.
 fn nobody_lists() -> Fault {
-    Fault::new(FaultCode::Unimplemented, "what is inside of machines is not listed")
+    Fault::new(FaultCode::Unimplemented, "filesystems inside of machines are not listed")
 }

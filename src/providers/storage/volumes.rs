@@ -65,8 +65,13 @@ impl VolumeProvider for LoopVolumes {
             let (mut items, mut complete) = (Vec::new(), true);
             for id in record::all::<VolumeRecord>(&ground)? {
                 match record::load::<VolumeRecord>(&ground, id) {
-                    Ok(Some(record)) => items.extend(record.made.map(|size| volume(id, size))),
-                    Ok(None) => (),
+                    Ok(Some(VolumeRecord { made: Some(size), .. })) => match making::is_there(&ground, id, size) {
+                        Ok(true) => items.push(volume(id, size)),
+                        // Its record says that it was made, and what was made is gone: it is not shown.
+                        Ok(false) => (),
+                        Err(_) => complete = false,
+                    },
+                    Ok(_) => (),
                     Err(_) => complete = false,
                 }
             }

@@ -121,11 +121,3 @@ fn what_a_claim_makes_cannot_be_declared_beside_it() {
     let error = manifest::parse(&[Source::new("lab.yaml", text)], &Known::default()).expect_err("twice");
     assert_eq!(error.problems[0].code.as_str(), "duplicate", "{error}");
 }
-
-#[test]
-fn machines_of_a_set_ask_for_none() {
-    let text = "apiVersion: bailiwick/v1\nkind: MachineSet\nmetadata: {name: web}\nspec:\n  replicas: 1\n  template:\n    \
-                spec: {provider: local, storage: {d: 'local,1M'}}\n";
-    let error = manifest::parse(&[Source::new("lab.yaml", text)], &Known::default()).expect_err("a set");
-    assert_eq!(error.problems[0].field, "spec.template.spec.storage", "{error}");
-}

@@ -81,15 +81,15 @@ fn what_can_outlive_its_machine_does_unless_it_is_said_otherwise() {
 #[test]
 fn storage_that_makes_no_sense_is_named_with_its_place() {
     let cases = [
-        ("{data-1: 'local,64M'}", "bad-name 8:55 spec.template.spec.storage.data-1"),
-        ("{data: 'local,64M,65'}", "too-many 8:53 spec.template.spec.storage.data"),
-        ("{data: 'nowhere,64M'}", "dangling-reference 8:53 spec.template.spec.storage.data"),
-        ("{data: {volume: 'tmpfs,64M'}}", "bad-pool 8:53 spec.template.spec.storage.data"),
-        ("{data: {filesystem: 'tmpfs,64M', persistent: true}}", "bad-pool 8:53 spec.template.spec.storage.data"),
-        ("{data: 'local,64M,x!'}", "bad-text 8:53 spec.template.spec.storage.data"),
+        ("{data-1: 'local,64M'}", "bad-name 8:47 spec.template.spec.storage.data-1"),
+        ("{data: 'local,64M,65'}", "too-many 8:45 spec.template.spec.storage.data"),
+        ("{data: 'nowhere,64M'}", "dangling-reference 8:45 spec.template.spec.storage.data"),
+        ("{data: {volume: 'tmpfs,64M'}}", "bad-pool 8:45 spec.template.spec.storage.data"),
+        ("{data: {filesystem: 'tmpfs,64M', persistent: true}}", "bad-pool 8:45 spec.template.spec.storage.data"),
+        ("{data: 'local,64M,x!'}", "bad-text 8:45 spec.template.spec.storage.data"),
         (
             "{a: {filesystem: 'tmpfs,1M', path: /srv}, b: {filesystem: 'tmpfs,1M', path: /srv/x}}",
-            "duplicate 8:91 spec.template.spec.storage.b",
+            "duplicate 8:83 spec.template.spec.storage.b",
         ),
     ];
     for (is, expected) in cases {

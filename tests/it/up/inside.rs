@@ -235,6 +235,52 @@ fn a_filesystem_from_a_pool_of_volumes_brings_its_volume_and_takes_it_along() {
 }
 
 #[test]
+fn machines_of_a_set_come_and_go_with_what_is_inside_of_them() {
+    let Some(inside) = inside() else { return };
+    let set = |replicas: u32| {
+        let text = format!(
+            "apiVersion: bailiwick/v1\nkind: MachineSet\nmetadata: {{name: web}}\nspec:\n  replicas: {replicas}\n  template:\n    \
+             spec: {{provider: local, storage: {{disk: {{filesystem: 'loop,16M'}}, memory: {{filesystem: 'tmpfs,1M'}}}}}}\n"
+        );
+        inside.lab.manifest("set.yaml", text)
+    };
+    let quick = inside.lab.manifest("quick.yaml", QUICK);
+    let node = inside.lab.start(&["serve"]);
+    node.says("listening");
+    inside.lab.run(&["apply", &quick, &set(2)]).code(0);
+    inside.lab.run(&["wait", "--timeout", "60s"]).code(0);
+    let held = || (inside.kernel.mounts().len(), inside.kernel.loops().len());
+    assert_eq!(held(), (4, 2));
+    inside.lab.run(&["apply", &quick, &set(1)]).code(0);
+    inside.lab.run(&["wait", "--timeout", "60s"]).code(0);
+    assert_eq!(held(), (2, 1));
+    inside.lab.run(&["delete", "machine-set/web", "--wait"]).code(0);
+    let is_gone = || inside.lab.run(&["storage", "-o", "json"]).code(0).out.trim() == "[]";
+    eventually("its storage is gone as well", is_gone);
+    node.kill();
+    inside.nothing_left("with its set");
+}
+
+#[test]
+fn a_volume_whose_file_is_gone_is_lost() {
+    let Some(inside) = inside() else { return };
+    let text = "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: keeper}\nspec: {provider: local, storage: {disk: \
+                'loop,4M'}}\n";
+    let (quick, file) = (inside.lab.manifest("quick.yaml", QUICK), inside.lab.manifest("it.yaml", text));
+    inside.lab.run(&["up", &quick, &file, "--once", "--timeout", "60s"]).code(0);
+    let (_, backing) = inside.kernel.loops().pop().expect("its device");
+    let node = inside.lab.start(&["serve"]);
+    node.says("listening");
+    inside.lab.run(&["detach", "volume/keeper-disk-0", "keeper", "--wait"]).code(0);
+    fs::remove_file(backing).expect("it is there");
+    let says = |what: &str| inside.lab.run(&["get", "volumes"]).code(0).out.contains(what);
+    eventually("its agent does not list it any more", || says("its provider no longer lists it"));
+    inside.lab.run(&["delete", "machine/keeper", "--wait"]).code(0);
+    node.kill();
+    inside.nothing_left("with its machine");
+}
+
+#[test]
 fn every_crash_point_on_the_way_up_with_storage_inside() {
     at_every_point(|inside, point| {
         let args = inside.up_args();

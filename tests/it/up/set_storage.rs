@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::support::{Lab, QUICK, Ran};
 
-const WRITES: &str = r#"echo "$BAILIWICK_MACHINE" > "$BAILIWICK_VOLUME_DATA_0" && exec sleep 86400"#;
+const WRITES: &str = r#"echo "$BAILIWICK_MACHINE" 1<> "$BAILIWICK_VOLUME_DATA_0" && exec sleep 86400"#;
 
 fn deployment(version: &str, replicas: u32) -> String {
     let command = serde_json::json!(["sh", "-c", WRITES]);
@@ -31,12 +31,18 @@ fn json(ran: &Ran) -> Value {
     serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
 }
 
+#[track_caller]
+fn told(lab: &Lab, args: &[&str], text: &str) {
+    let ran = lab.run(args).code(0);
+    assert!(ran.out.contains(text), "{args:?} does not say {text:?}: {}", ran.out);
+}
+
 /// The volumes that exist, with their machines.
 fn volumes(lab: &Lab) -> Vec<String> {
     let rows = json(&lab.run(&["get", "volumes", "-o", "json"]).code(0));
     let told = |row: &Value| {
         let text = |field: &str| row[field].as_str().unwrap_or("-").to_owned();
-        format!("{} {}", text("name"), text("machine"))
+        format!("{} {}", text("name"), text("attachedTo"))
     };
     rows.as_array().into_iter().flatten().map(told).collect()
 }
@@ -48,16 +54,20 @@ fn machines_of_a_deployment_come_and_go_with_their_storage() {
     let node = lab.start(&["serve"]);
     node.says("listening");
     lab.run(&["apply", &quick]).code(0);
-    let planned = lab.run(&["plan", &first]).code(2);
-    planned.says("each machine gets 1 volume `data` of 2M from pool local; kept when the machine goes");
-    planned.says("each machine gets 1 volume `scratch` of 1M from pool local; removed with the machine");
+    let planned = json(&lab.run(&["plan", &first, "-o", "json"]).code(2));
+    let brings = [
+        "1 volume `data` of 2M from pool local; kept when the machine goes",
+        "1 volume `scratch` of 1M from pool local; removed with the machine",
+    ];
+    assert_eq!(planned["steps"][0]["brings"], serde_json::json!(brings), "{planned}");
     lab.run(&["apply", &first]).code(0);
     lab.run(&["wait", "--timeout", "60s"]).code(0);
     let made =
         ["web-1-1-data-0 web-1-1", "web-1-1-scratch-0 web-1-1", "web-1-2-data-0 web-1-2", "web-1-2-scratch-0 web-1-2"];
     assert_eq!(volumes(&lab), made);
-    lab.run(&["describe", "machine-set/web-1"]).code(0).says("1 volume `data` of 2M from pool local");
-    lab.run(&["why", "volume/web-1-1-data-0"]).code(0).says("a machine of a set asks for it");
+    let described = json(&lab.run(&["describe", "machine-set/web-1", "-o", "json"]).code(0));
+    assert_eq!(described["storage"], serde_json::json!(brings), "{described}");
+    told(&lab, &["why", "volume/web-1-1-data-0"], "a machine of a set asks for it");
     // What is as it was declared is not declared anew, and is nobody's to prune.
     let again = json(&lab.run(&["plan", &first, &quick, "--prune", "-o", "json"]).code(0));
     assert_eq!(again["changes"], false, "{again}");
@@ -70,15 +80,33 @@ fn machines_of_a_deployment_come_and_go_with_their_storage() {
     assert_eq!(volumes(&lab), left);
     let kept = json(&lab.run(&["describe", "volume/web-1-1-data-0", "-o", "json"]).code(0));
     assert_eq!(kept["detail"], "kept: machine web-1-1, for which it was created, was removed", "{kept}");
-    lab.run(&["why", "volume/web-1-1-data-0"]).code(0).says("its data is kept");
-    lab.run(&["why", "volume/web-1-1-scratch-0"]).code(0);
+    told(&lab, &["why", "volume/web-1-1-data-0"], "its data is kept");
+    told(&lab, &["log", "volume/web-1-1-scratch-0"], "provider destroyed it");
+    told(&lab, &["why-not", "volume/web-1-1-data-0", "attached"], "no attachment of it is declared");
 
     // What stays is declared for its own sake from then on: whoever prunes gets rid of it.
     lab.run(&["delete", "machine-deployment/web", "--wait"]).code(0);
     assert_eq!(volumes(&lab), ["web-1-1-data-0 -", "web-1-2-data-0 -", "web-2-1-data-0 -"]);
-    lab.run(&["plan", &quick]).code(0).says("no longer declared; --prune deletes it");
+    told(&lab, &["plan", &quick], "no longer declared; --prune deletes it");
     lab.run(&["apply", &quick, "--prune"]).code(0);
     lab.run(&["wait", "--timeout", "60s"]).code(0);
+    assert!(volumes(&lab).is_empty());
+    node.signal(rustix::process::Signal::TERM);
+    node.ended().code(0);
+}
+
+#[test]
+fn down_leaves_nothing_of_what_was_to_stay() {
+    let lab = Lab::new();
+    let (quick, set) = (lab.manifest("quick.yaml", QUICK), lab.manifest("v1.yaml", deployment("v1", 2)));
+    let node = lab.start(&["serve"]);
+    node.says("listening");
+    lab.run(&["apply", &quick, &set]).code(0);
+    lab.run(&["wait", "--timeout", "60s"]).code(0);
+    lab.run(&["apply", &lab.manifest("less.yaml", deployment("v1", 1))]).code(0);
+    lab.run(&["wait", "--timeout", "60s"]).code(0);
+    assert_eq!(volumes(&lab).len(), 3, "what stays of the one that went, and both of the other");
+    lab.run(&["down", "--timeout", "60s"]).code(0);
     assert!(volumes(&lab).is_empty());
     node.signal(rustix::process::Signal::TERM);
     node.ended().code(0);

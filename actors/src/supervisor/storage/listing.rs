@@ -1,4 +1,4 @@
-//! Which volumes their providers do not show any more.
+//! Which volumes their providers do not show any more. What works inside of machines is asked in each of them.
 
 use std::collections::BTreeSet;
 
@@ -26,11 +26,20 @@ pub struct Absence {
 /// What a list says of the volumes of its provider that was not known before.
 ///
 /// An absence counts only in a complete list, and only for what was there, unchanged, before the list was made; one list
-/// without it is not enough. That something is shown counts in every list.
-pub fn volume_changes(view: &View, provider: &Name, listing: &Listing<ProvisionedVolume>) -> Vec<VolumeChange> {
+/// without it is not enough. That something is shown counts in every list. A list of what is inside of a machine says nothing
+/// of other machines.
+pub fn volume_changes(
+    view: &View,
+    provider: &Name,
+    machine: Option<&Name>,
+    listing: &Listing<ProvisionedVolume>,
+) -> Vec<VolumeChange> {
     let shown: BTreeSet<EffectId> = listing.items.iter().map(|volume| volume.effect).collect();
     let change = |(name, folded): (&str, &crate::contract::Folded<volume::State>)| {
         let (volume, effect) = (name.parse().ok()?, made_by(&folded.state, provider)?);
+        if machine.is_some_and(|machine| made_on(&folded.state) != Some(machine)) {
+            return None;
+        }
         if shown.contains(&effect) {
             return Some(VolumeChange::Back { volume, effect });
         }
@@ -50,6 +59,13 @@ pub fn has_volumes(view: &View, provider: &Name) -> bool {
     view.gone.any_of(provider) || view.volumes.iter().any(|(_, folded)| made_by(&folded.state, provider).is_some())
 }
 
+/// The machines inside of which a provider has made volumes, as far as they run: there it can be asked.
+pub fn machines_with_volumes(view: &View, provider: &Name) -> BTreeSet<Name> {
+    let made = view.volumes.iter().filter(|(_, folded)| made_by(&folded.state, provider).is_some());
+    let machines = made.filter_map(|(_, folded)| made_on(&folded.state));
+    machines.filter(|machine| view.running(machine).is_some()).cloned().collect()
+}
+
 /// Whether it says more than is known: the first absence, a later one, or that an absence is over.
 pub(super) fn is_news(view: &View, change: &VolumeChange) -> bool {
     match change {
@@ -60,6 +76,10 @@ pub(super) fn is_news(view: &View, change: &VolumeChange) -> bool {
         VolumeChange::Back { volume, effect } => view.absence(volume, *effect).is_some(),
         VolumeChange::Returned { effect, as_of, .. } => view.gone.is_news(*effect, *as_of),
     }
+}
+
+fn made_on(state: &volume::State) -> Option<&Name> {
+    state.place.as_ref().map(|place| &place.machine)
 }
 
 fn made_by(state: &volume::State, provider: &Name) -> Option<EffectId> {

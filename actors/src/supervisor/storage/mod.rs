@@ -31,7 +31,7 @@ mod zones;
 mod tests;
 
 pub use gone::{Gone, GoneVolume};
-pub use listing::{Absence, has_volumes, volume_changes};
+pub use listing::{Absence, has_volumes, machines_with_volumes, volume_changes};
 pub use sighting::{Sighted, changes};
 pub use state::{Command, DeviceChange, Effect, Event, Reason, Rejection, State, VolumeChange};
 pub use status::{Linked, StorageStatus, Told, of_filesystem, of_volume};

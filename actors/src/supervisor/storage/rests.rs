@@ -120,7 +120,15 @@ fn why_detached(view: &View, machine: &Name, volume: &Name, cites: Cites) -> Cit
         return cites.fold(&view.attachments, &name, &[Fact::Life]);
     }
     if is_leaving(view.machines.get(machine.as_str()).map(|state| state.life)) {
-        return cites.fold(&view.machines, machine.as_str(), &[Fact::Life]);
+        // What it was attached for had to go first, and went for that reason.
+        let own =
+            of_volume.and_then(|state| state.owner.as_ref()).filter(|owner| owner.kind() == filesystem::State::KIND);
+        let mount = own.map(|filesystem| format!("{machine}:{}", filesystem.name()));
+        let gone = |mount: &String| view.filesystem_attachments.get(mount).is_some_and(|state| !state.life.exists());
+        return match mount.filter(gone) {
+            Some(mount) => cites.fold(&view.filesystem_attachments, &mount, &[Fact::Life]),
+            None => cites.fold(&view.machines, machine.as_str(), &[Fact::Life]),
+        };
     }
     if is_leaving(of_volume.map(|state| state.life)) {
         return cites.fold(&view.volumes, volume.as_str(), &[Fact::Life]);

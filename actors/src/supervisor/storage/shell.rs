@@ -6,9 +6,10 @@ use std::{collections::BTreeSet, time::Duration};
 use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message, MessageResult, WrapFuture};
 use bailiwick_journal::{Position, StreamId};
 
-use super::{Command, Sighted, State, changes, has_volumes, volume_changes};
+use super::{Command, Sighted, State, changes, has_volumes, machines_with_volumes, volume_changes};
 use crate::{
     ports::CallKind,
+    shell::Source,
     supervisor::shell::SupervisorActor,
     vocab::{EffectId, Fault, FaultCode, Name},
 };
@@ -38,10 +39,10 @@ impl Handler<DevicesSeen> for SupervisorActor<State> {
 pub struct Watch {
     /// The session of this start begins behind this entry; none if there was nothing to make sure of.
     pub(crate) begins_after: Option<Position>,
-    /// Providers that are being asked what they have.
-    asking: BTreeSet<Name>,
-    /// Providers that cannot tell what they have.
-    unlisted: BTreeSet<Name>,
+    /// Who is being asked what there is.
+    asking: BTreeSet<Source>,
+    /// Who cannot tell what there is.
+    unlisted: BTreeSet<Source>,
 }
 
 /// Which attachments are made by what the journal says, and were not made sure of since the node started?
@@ -74,12 +75,11 @@ impl Handler<Poll> for SupervisorActor<State> {
     type Result = ();
 
     fn handle(&mut self, _: Poll, ctx: &mut Context<Self>) {
-        let providers: Vec<Name> = self.services.providers.volumes.keys().cloned().collect();
-        for name in providers {
-            let is_worth_it = !self.watch.unlisted.contains(&name) && has_volumes(&self.view, &name);
+        for source in self.worth_asking() {
             // Changes that are not decided yet are not seen twice, and a provider that hangs holds up only itself.
-            if is_worth_it && self.backlog() == 0 && self.watch.asking.insert(name.clone()) {
-                self.ask_for_volumes(name, ctx);
+            let is_told = self.watch.unlisted.contains(&source);
+            if !is_told && self.backlog() == 0 && self.watch.asking.insert(source.clone()) {
+                self.ask_for_volumes(source, ctx);
             }
         }
         let address = ctx.address().downgrade();
@@ -95,8 +95,22 @@ impl Handler<Poll> for SupervisorActor<State> {
 }
 
 impl SupervisorActor<State> {
-    fn ask_for_volumes(&mut self, name: Name, ctx: &mut Context<Self>) {
-        let Some(provider) = self.services.providers.volumes.get(&name).cloned() else {
+    /// The providers of which there are volumes; what works inside of machines, in each of them.
+    fn worth_asking(&self) -> Vec<Source> {
+        let providers = &self.services.providers;
+        let outside = providers.volumes.keys().filter(|name| !providers.in_machines.contains_key(*name));
+        let outside = outside.filter(|name| has_volumes(&self.view, name));
+        let outside = outside.map(|name| Source { provider: Some(name.clone()), machine: None });
+        let inside = providers.in_machines.keys().flat_map(|name| {
+            let machines = machines_with_volumes(&self.view, name).into_iter();
+            machines.map(|machine| Source { provider: Some(name.clone()), machine: Some(machine) })
+        });
+        outside.chain(inside).collect()
+    }
+
+    fn ask_for_volumes(&mut self, source: Source, ctx: &mut Context<Self>) {
+        let (Some(provider), Some(name)) = (self.services.providers.volumes_of(&source), source.provider.clone())
+        else {
             return;
         };
         let limit = Duration::from_millis(self.services.policy().document.storage.call_timeout_ms);
@@ -108,15 +122,17 @@ impl SupervisorActor<State> {
             })
         };
         ctx.spawn(list.into_actor(self).map(move |listing, actor, ctx| {
-            actor.watch.asking.remove(&name);
+            actor.watch.asking.remove(&source);
             match listing {
                 Ok(listing) => {
                     let listing = actor.services.taken_over.without(listing);
-                    for some in volume_changes(&actor.view, &name, &listing).chunks(CHANGES_MAX) {
+                    for some in
+                        volume_changes(&actor.view, &name, source.machine.as_ref(), &listing).chunks(CHANGES_MAX)
+                    {
                         actor.decide_later(Command::ObserveVolumes { changes: some.to_vec() }, ctx);
                     }
                 }
-                Err(fault) if fault.code == FaultCode::Unimplemented => drop(actor.watch.unlisted.insert(name)),
+                Err(fault) if fault.code == FaultCode::Unimplemented => drop(actor.watch.unlisted.insert(source)),
                 // Nothing is concluded from a list that was not had.
                 Err(fault) => tracing::debug!(provider = %name, %fault, "no list of volumes"),
             }

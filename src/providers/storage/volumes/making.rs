@@ -3,7 +3,7 @@
 use bailiwick_actors::{
     ports::{CreateVolume, Lookup, ProvisionedVolume},
     storage_rules::{ProviderType, check_attributes},
-    vocab::EffectId,
+    vocab::{EffectId, SizeMib},
 };
 use bailiwick_journal::crash;
 
@@ -99,11 +99,17 @@ pub(super) async fn lookup(ground: &Ground, id: EffectId) -> Result<Lookup<Provi
         ground.retire(turn, &tag)?;
         return Ok(Lookup::Absent);
     };
-    let wanted = size.bytes().ok_or(StorageError::BadSize { size })?;
-    match ground.tree.look(&loop_device::file(ground, &tag))? {
-        Found::File { bytes, .. } if wanted <= bytes => Ok(Lookup::Present(volume(id, size))),
-        _ => Err(StorageError::BackingFile { tag }),
+    match is_there(ground, id, size)? {
+        true => Ok(Lookup::Present(volume(id, size))),
+        false => Err(StorageError::BackingFile { tag }),
     }
+}
+
+/// Whether what was made with this size is there.
+pub(super) fn is_there(ground: &Ground, id: EffectId, size: SizeMib) -> Result<bool, StorageError> {
+    let wanted = size.bytes().ok_or(StorageError::BadSize { size })?;
+    let found = ground.tree.look(&loop_device::file(ground, &tag(id)))?;
+    Ok(matches!(found, Found::File { bytes, .. } if wanted <= bytes))
 }
 
 /// Undoes what was begun: a file that we made goes, one that was to be taken over gets its old place back.

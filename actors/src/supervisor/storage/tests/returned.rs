@@ -22,7 +22,7 @@ fn destroyed(first: Vec<volume::Event>) -> Seen {
 fn changes(seen: &Seen, as_of: u64) -> Vec<VolumeChange> {
     let (effect, volume_id) = (effect("volume/data", 2), InstanceId("v-1".into()));
     let items = vec![ProvisionedVolume { effect, volume_id, size: SizeMib(64) }];
-    volume_changes(&seen.view, &name("local"), &Listing { complete: false, as_of: Timestamp(as_of), items })
+    volume_changes(&seen.view, &name("local"), None, &Listing { complete: false, as_of: Timestamp(as_of), items })
 }
 
 fn returned(as_of: u64) -> VolumeChange {

@@ -3,7 +3,8 @@
 use super::*;
 use crate::{
     ports::Listing,
-    supervisor::storage::{VolumeChange, has_volumes, volume_changes},
+    supervisor::storage::{VolumeChange, has_volumes, machines_with_volumes, volume_changes},
+    volume::Place,
 };
 
 fn session() -> Vec<Body> {
@@ -57,11 +58,11 @@ fn one_list_without_a_volume_tells_nobody_and_two_complete_ones_in_a_row_do() {
     let provider = name("local");
     let seen = attached();
     assert!(has_volumes(&seen.view, &provider) && !has_volumes(&seen.view, &name("other")));
-    let changes = |seen: &Seen, listing| volume_changes(&seen.view, &provider, &listing);
+    let changes = |seen: &Seen, listing| volume_changes(&seen.view, &provider, None, &listing);
     assert_eq!(changes(&seen, listing(true, 10, vec![made()])), [], "it is there");
     assert_eq!(changes(&seen, listing(false, 10, vec![])), [], "nothing follows from an incomplete list");
     assert_eq!(changes(&seen, listing(true, 0, vec![])), [], "it may have been made after the list was");
-    assert_eq!(volume_changes(&seen.view, &name("other"), &listing(true, 10, vec![])), [], "not its provider");
+    assert_eq!(volume_changes(&seen.view, &name("other"), None, &listing(true, 10, vec![])), [], "not its provider");
     assert_eq!(changes(&seen, listing(true, 10, vec![])), [missing(10)]);
     let seen = seen.then("supervisor/storage", observed(missing(10)));
     assert_eq!(seen.look("volume/data"), [], "one list is not enough");
@@ -81,4 +82,25 @@ fn one_list_without_a_volume_tells_nobody_and_two_complete_ones_in_a_row_do() {
     assert_eq!(changes(&gone, listing(true, 50, vec![])), []);
     let found = gone.then("supervisor/storage", observed(back()));
     assert_eq!(found.look("volume/data"), [told(volume::Report::Found { effect })]);
+}
+
+#[test]
+fn a_list_of_one_machine_says_nothing_of_what_is_inside_of_another() {
+    let provider = name("local");
+    let place =
+        Place { machine: name("web"), machine_effect: effect("machine/web", 2), instance: InstanceId("i-1".into()) };
+    let volume = stored([
+        volume::Event::Declared { spec: volume::Spec { provider: provider.clone(), size: SizeMib(64) } },
+        volume::Event::CreateRequestedAt { place, at: Timestamp(1) },
+    ]);
+    let seen = Seen::default().then("machine/web", machine_declared()).then("volume/data", volume);
+    assert_eq!(machines_with_volumes(&seen.view, &provider), [].into(), "nothing is made");
+    let seen = seen.then("volume/data", volume_made());
+    assert_eq!(machines_with_volumes(&seen.view, &provider), [].into(), "its machine does not run");
+    let seen = seen.then("machine/web", machine_runs());
+    assert_eq!(machines_with_volumes(&seen.view, &provider), [name("web")].into());
+    let without =
+        |machine: &str| volume_changes(&seen.view, &provider, Some(&name(machine)), &listing(true, 10, vec![]));
+    assert_eq!(without("other"), []);
+    assert_eq!(without("web").len(), 1);
 }

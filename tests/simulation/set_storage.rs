@@ -1,0 +1,85 @@
+//! Storage of a set's machines on bad days: whatever goes wrong, once the set is gone what goes with machines is gone, and what
+//! stays is there.
+
+use bailiwick::{
+    providers::simulated::Dice,
+    simulation::{CrashAt, CrashKind, Devices, Happening, Planned, Simulation},
+};
+
+use crate::{first::wishes, misfortune::nasty};
+
+fn deployment(version: u64, replicas: u64) -> String {
+    format!(
+        "
+apiVersion: bailiwick/v1
+kind: MachineDeployment
+metadata: {{name: web}}
+spec:
+  replicas: {replicas}
+  revisionHistoryLimit: 0
+  template:
+    metadata: {{labels: {{version: v{version}}}}}
+    spec:
+      provider: simulated
+      workloads: [{{name: app, command: [app]}}]
+      storage:
+        data: {{volume: 'simulated,64M', persistent: false}}
+        files: {{filesystem: 'simulated,16M', persistent: false}}
+        kept: 'simulated,8M'
+"
+    )
+}
+
+/// Half an hour in which machines come and go, and break; then the deployment goes, and all is calm.
+fn bad_half_hour(seed: u64) -> Simulation {
+    let mut dice = Dice::named(seed, "storage of sets");
+    let simulated = || "simulated".parse().expect("a name");
+    let mut simulation = Simulation::new(seed);
+    let mut at = |at_ms: u64, what: Happening| simulation.script.push(Planned { at_ms, what });
+    at(0, Happening::Misbehave { provider: simulated(), faults: Box::new(nasty()) });
+    at(1_000, Happening::Apply(wishes(&deployment(1, 2))));
+    for _ in 0..2 + dice.below(4) {
+        let change = deployment(1 + dice.below(2), dice.below(4));
+        at(10_000 + dice.below(1_500_000), Happening::Apply(wishes(&change)));
+        let machine = format!("web-1-{}", 1 + dice.below(3)).parse().expect("a name");
+        let at_ms = 10_000 + dice.below(1_500_000);
+        match dice.below(3) {
+            0 => at(at_ms, Happening::Kill(machine)),
+            1 => at(at_ms, Happening::Vanish(machine)),
+            _ => at(at_ms, Happening::Outage { provider: simulated(), for_ms: dice.below(100_000) }),
+        }
+    }
+    at(1_800_000, Happening::Remove(vec!["machine-deployment/web".parse().expect("a stream")]));
+    at(2_400_000, Happening::Calm);
+    for round in 1..10 {
+        at(2_400_000 + round * 600_000, Happening::RetryFailed);
+    }
+    simulation.script.sort_by_key(|planned| planned.at_ms);
+    simulation.devices = Some(Devices::default());
+    simulation.until_ms = 10 * 3_600_000;
+    for _ in 0..dice.below(6) {
+        let kind = CrashKind::ALL[dice.below(2) as usize];
+        simulation.crashes.push(CrashAt { point: 1 + dice.below(1_500), kind });
+    }
+    simulation
+}
+
+#[test]
+fn nothing_of_what_goes_with_machines_is_left() {
+    let only: Option<u64> = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
+    let count: u64 = std::env::var("SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(30);
+    let (mut failed, mut kept, mut crashes) = (Vec::new(), 0, 0);
+    for seed in only.map_or(0..count, |seed| seed..seed + 1) {
+        let report = bad_half_hour(seed).run().unwrap_or_else(|error| panic!("seed {seed}: {error:?}"));
+        let left = report.statuses.iter().filter(|(_, status)| **status != "removed");
+        let left: Vec<(&String, &&str)> = left.collect();
+        let is_to_stay = |(name, status): &(&String, &&str)| name.contains("-kept-") && **status == "available";
+        if !report.wrong.is_empty() || !report.converged || !left.iter().all(is_to_stay) {
+            failed.push(format!("seed {seed}: converged: {}, {:?}, {left:?}", report.converged, report.wrong));
+        }
+        kept += left.len();
+        crashes += report.crashes;
+    }
+    assert!(failed.is_empty(), "SEED=n shows one:\n{}", failed.join("\n"));
+    assert!(only.is_some() || (kept > 0 && crashes > 0), "{kept} kept, {crashes} crashes");
+}
