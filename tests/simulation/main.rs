@@ -8,6 +8,7 @@ mod first;
 mod misfortune;
 mod named;
 mod outages;
+mod refusals;
 mod rollouts;
 mod scripts;
 mod seeds;
