@@ -11,6 +11,7 @@
 
 mod differences;
 mod lab;
+mod own;
 mod provisioner;
 mod reconcile;
 mod replica_set;

@@ -85,7 +85,8 @@ impl Room {
         let desk = &mut self.living.desk;
         while desk.look() | desk.carry_out() {
             let entries = self.living.journal.entries().split_off(begin);
-            let events = || entries.iter().filter(|entry| entry.header.stream.as_str() == own).flat_map(|entry| of_set(entry));
+            let events =
+                || entries.iter().filter(|entry| entry.header.stream.as_str() == own).flat_map(|entry| of_set(entry));
             if events().any(|event| matches!(event, Event::Pass(pass::Event::PassEnded { .. }))) {
                 break;
             }
