@@ -1,6 +1,8 @@
 //! Cases of our own, for what none of the files has: in their form where that can say it (`own/`), put to the living node by the
 //! same functions.
 
+mod guards;
+
 use std::path::PathBuf;
 
 use bailiwick::actors::{
