@@ -11,6 +11,7 @@
 
 mod differences;
 mod lab;
+mod own;
 mod provisioner;
 mod reconcile;
 mod replica_set;
@@ -177,7 +178,8 @@ fn a_wrong_case_fails_and_is_named() {
     let content = serde_json::json!({"format": "bailiwick storage cases v1", "sizes": [["1G", 1024], ["1G", 1025]]});
     let [line] = &run(&FILES[0], &content)[..] else { panic!("one group") };
     assert!(!line.is_good());
-    assert_eq!(line.to_string(), "cases storage/sizes: 1/2\n  1G: expected 1025 MiB, got 1024");
+    let told = "cases storage/sizes: 1/2\n  1G: expected 1025 MiB, got 1024\n  put to the living node: 2";
+    assert_eq!(line.to_string(), told);
 }
 
 #[test]

@@ -56,7 +56,7 @@ pub use progress::{
     Condition, Progress, ProgressReason, Status, Totals, is_complete, is_progressing, is_timed_out, status, totals,
 };
 pub use rolling::{Size, new_size, recreate, rolling, to_clean};
-pub use scale::{is_saturated, proportion, scale};
+pub use scale::{is_saturated, scale};
 pub use spec::{Amount, BadAmount, RollingUpdate, Spec, Strategy};
 pub use state::{Effect, State};
 pub use verdict::{Reason, Rejection};

@@ -48,10 +48,10 @@ fn whole(replicas: i64) -> u32 {
     u32::try_from(replicas.max(0)).unwrap_or(u32::MAX)
 }
 
-/// The share of one set in what is to be added, or taken away. `fallback` is the size of the deployment, for a set that was
-/// never scaled.
-pub fn proportion(strategy: Strategy, replicas: u32, set: &OwnedSet, to_add: i64, added: i64, fallback: u32) -> i64 {
-    if set.replicas == 0 || to_add == 0 || to_add == added {
+/// The share of one set in what is to be taken away, of which `added` was already. `fallback` is the size of the deployment,
+/// for a set that was never scaled.
+fn proportion(strategy: Strategy, replicas: u32, set: &OwnedSet, to_add: i64, added: i64, fallback: u32) -> i64 {
+    if to_add == added {
         return 0;
     }
     let (own, left) = (i64::from(set.replicas), to_add - added);
@@ -60,7 +60,7 @@ pub fn proportion(strategy: Strategy, replicas: u32, set: &OwnedSet, to_add: i64
         (_, 0) => left,
         (_, before) => rounded(own * (i64::from(replicas) + i64::from(bounds(strategy, replicas).surge)), before) - own,
     };
-    if to_add > 0 { fair.min(left) } else { fair.max(left) }
+    fair.max(left)
 }
 
 /// A quotient of numbers that are not negative, to the nearest whole.

@@ -9,8 +9,8 @@ use crate::vocab::{MachinePhase, Timestamp};
 pub struct Member {
     pub name: String,
     pub phase: MachinePhase,
-    /// Its priority as it is written on it, if it is.
-    pub priority: Option<String>,
+    /// Its priority, if it has one of its own.
+    pub priority: Option<i32>,
     pub created: Timestamp,
     /// Whether it was told to go.
     pub is_going: bool,

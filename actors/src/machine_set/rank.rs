@@ -3,8 +3,8 @@
 use super::Member;
 use crate::vocab::{MachinePhase, Timestamp};
 
-/// The priority of a machine that has none, or one that is no number.
-const PRIORITY: i64 = 3;
+/// The priority of a machine that has none of its own.
+const PRIORITY: i32 = 3;
 
 /// The machines, those that shall go first first: lower priority, then what is least useful, then the oldest.
 pub fn ranked(members: &[Member]) -> Vec<&Member> {
@@ -21,9 +21,8 @@ pub fn pick(members: &[Member], count: usize) -> Vec<&Member> {
     ranked(members).into_iter().take(count).collect()
 }
 
-fn rank(member: &Member) -> (i64, u8, Timestamp) {
-    let priority = member.priority.as_deref().and_then(|text| text.parse::<i32>().ok()).map_or(PRIORITY, i64::from);
-    (priority, usefulness(member.phase), member.created)
+fn rank(member: &Member) -> (i32, u8, Timestamp) {
+    (member.priority.unwrap_or(PRIORITY), usefulness(member.phase), member.created)
 }
 
 fn usefulness(phase: MachinePhase) -> u8 {

@@ -25,6 +25,7 @@ use crate::{
     contract::{Decider, Known, NoView, PolicyInForce},
     document, machine, machine_class, machine_deployment, machine_set, policy,
     ports::Condition,
+    storage_rules::StorageConfig,
     supervisor::{Issued, Order, machine_sets, machines, storage},
     vocab::{ClassContent, EffectId, Fault, Name, SizeMib, Timestamp, derived_uuid},
     volume, volume_attachment,
@@ -80,12 +81,22 @@ impl Desk {
 
     /// Puts a policy in force.
     pub fn revise(&mut self, document: policy::Document) -> Arc<Entry> {
-        let stream = StreamId::new(policy::State::KIND, policy::default_name().as_str()).expect("a valid name");
-        let from = self.operator();
+        let (stream, from) = (policy_stream(), self.operator());
         let entry = self.ask::<policy::State>(&stream, policy::Command::Revise(Box::new(document)), from);
         let entity = &self.shelves.policies[&stream];
         self.policy = Arc::new(entity.state().in_force(&stream));
         entry
+    }
+
+    /// An operator asks the policy for something else than other settings.
+    pub fn ask_policy(&mut self, command: policy::Command) -> Arc<Entry> {
+        let from = self.operator();
+        self.ask::<policy::State>(&policy_stream(), command, from)
+    }
+
+    /// The pools that storage comes from, beside those that everybody has.
+    pub fn pools(&self) -> StorageConfig {
+        self.shelves.policies.get(&policy_stream()).map(|policy| policy.state().pools.clone()).unwrap_or_default()
     }
 
     /// An operator asks a machine.
@@ -196,6 +207,11 @@ impl Desk {
     /// What is true of a machine now; none if nobody has ever asked it for something.
     pub fn machine_state(&self, machine: &str) -> Option<&machine::State> {
         Some(self.shelves.machines.get(&stream::<machine::State>(machine))?.state())
+    }
+
+    /// What is true of a volume now.
+    pub fn volume_state(&self, volume: &str) -> Option<&volume::State> {
+        Some(self.shelves.volumes.get(&stream::<volume::State>(volume))?.state())
     }
 
     /// What is true of a machine set now.
@@ -343,6 +359,10 @@ fn changed_machines(seat: &mut Seat<machines::State>) -> Vec<Name> {
     let woken: BTreeSet<StreamId> = changed.iter().flat_map(|stream| seat.view.woken_by(stream)).collect();
     let machines = changed.union(&woken).filter(|stream| stream.kind() == machine::State::KIND);
     machines.filter_map(|stream| stream.name().parse().ok()).collect()
+}
+
+fn policy_stream() -> StreamId {
+    stream::<policy::State>(policy::default_name().as_str())
 }
 
 fn stream<D: Decider>(name: &str) -> StreamId {

@@ -2,6 +2,7 @@
 //!
 //! Each is counted and printed with its reason; where ours is better, a test shows it.
 
+use bailiwick::actors::vocab::SizeMib;
 use serde_json::Value;
 
 /// What some cases are about that we do not have, or do otherwise.
@@ -65,6 +66,13 @@ const DIFFERENCES: &[Difference] = &[
         is_about: has_two_attachments_of_one,
         reason: "of several attachments the one farthest from well says how the storage is, whichever changed last",
         shown_by: Some("of_several_attachments_the_one_farthest_from_well_says_how_it_is"),
+    },
+    Difference {
+        file: "storage",
+        group: "sizes",
+        is_about: |case| case[1].as_u64().is_some_and(|mib| mib == 0 || SizeMib(mib).bytes().is_none()),
+        reason: "a volume has at least 1M and less than 16E: any other size is refused at apply",
+        shown_by: None,
     },
     Difference {
         file: "provisioner",
@@ -199,12 +207,13 @@ const ELSEWHERE: &[Difference] = &[
 
 /// All of them, with those that stand beside what puts the cases to the node.
 fn rows() -> impl Iterator<Item = &'static Difference> {
-    use super::reconcile::{DIFFERENCES as OF_MACHINES, DRAINS, OF_DEPLOYMENTS};
-    DIFFERENCES.iter().chain(OF_MACHINES).chain(DRAINS).chain(OF_DEPLOYMENTS)
+    use super::reconcile::{DIFFERENCES as OF_MACHINES, DRAINS, OF_DEPLOYMENTS, OF_SETS};
+    DIFFERENCES.iter().chain(OF_MACHINES).chain(DRAINS).chain(OF_DEPLOYMENTS).chain(OF_SETS)
 }
 
 fn elsewhere() -> impl Iterator<Item = &'static Difference> {
-    ELSEWHERE.iter().chain(super::reconcile::OF_DEPLOYMENTS_ELSEWHERE)
+    use super::reconcile::{OF_DEPLOYMENTS_ELSEWHERE, OF_SETS_ELSEWHERE};
+    ELSEWHERE.iter().chain(OF_DEPLOYMENTS_ELSEWHERE).chain(OF_SETS_ELSEWHERE)
 }
 
 /// The difference that a case is about.

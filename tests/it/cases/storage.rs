@@ -1,12 +1,13 @@
 //! The cases about storage: timelines, sizes, directives, pools, waiting, what is due when, and what providers run.
 
+mod asked;
 mod providers;
 mod rules;
 mod timelines;
 
 use bailiwick::actors::{
     schedule::{Timetable, backoff_ms},
-    vocab::{SizeMib, Timestamp},
+    vocab::Timestamp,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -30,13 +31,13 @@ pub(super) fn groups(file: &Value) -> Vec<Group> {
 
 pub(super) fn plan(group: &str) -> Option<Plan> {
     Some(match group {
-        "sizes" => Plan::Run(size),
+        "sizes" => Plan::Living(asked::size),
         "backoff" => Plan::Run(backoff),
         "schedule" => Plan::Run(schedule),
         "timelines" => Plan::Living(timelines::timeline),
-        "directives" => Plan::Run(rules::directive),
+        "directives" => Plan::Living(asked::directive),
         "directive_maps" => Plan::Run(rules::directive_map),
-        "pool_names" => Plan::Run(rules::pool_name),
+        "pool_names" => Plan::Living(asked::pool_name),
         "providers" => Plan::Run(providers::provider),
         "ebs_validation" => Plan::Run(rules::ebs),
         _ => return None,
@@ -65,18 +66,6 @@ fn pool_names(group: &[Case]) -> Vec<Case> {
         }
     }
     cases
-}
-
-/// `[text, MiB]` or `[text, "error"]`.
-fn size(case: &Value) -> Result<(), String> {
-    let (text, expected): (String, Value) = read(case)?;
-    match (text.parse::<SizeMib>(), expected.as_u64()) {
-        (Ok(size), Some(mib)) if size.0 == mib => Ok(()),
-        (Err(_), None) if expected == "error" => Ok(()),
-        (Ok(size), Some(mib)) => Err(format!("expected {mib} MiB, got {}", size.0)),
-        (Ok(size), None) => Err(format!("expected {expected}, got {} MiB", size.0)),
-        (Err(error), _) => Err(format!("expected {expected}, got the error: {error}")),
-    }
 }
 
 #[derive(Deserialize)]

@@ -41,7 +41,7 @@ pub fn member(set: &Spec, name: &Name, since: Timestamp, machine: &machine::Stat
     Member {
         name: name.to_string(),
         phase,
-        priority: set.priorities.get(name).map(ToString::to_string),
+        priority: set.priorities.get(name).copied(),
         created: since,
         is_going: phase == MachinePhase::Terminating,
         has_failed_operation: phase == MachinePhase::Failed,

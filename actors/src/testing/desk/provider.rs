@@ -55,6 +55,8 @@ pub struct Provider {
     pub instances: BTreeMap<EffectId, MachineInstance>,
     /// Its zones; none where it has none.
     pub zones: BTreeSet<Zone>,
+    /// Whether it cannot read some of what it has, so that its list is not complete.
+    pub is_partly_unreadable: bool,
     /// Why it cannot say what it has.
     pub list_fails: Option<Fault>,
     /// What it fails with whenever it is asked so, if no other answer was said.
@@ -73,7 +75,7 @@ impl Provider {
 
     /// Everything that it has, as of now.
     pub fn listing(&self, as_of: Timestamp) -> Listing<MachineInstance> {
-        Listing { complete: true, as_of, items: self.instances.values().cloned().collect() }
+        Listing { complete: !self.is_partly_unreadable, as_of, items: self.instances.values().cloned().collect() }
     }
 
     /// Takes note of a call, unless it is under way already. What comes of it: none as long as it is under way.

@@ -31,7 +31,11 @@ impl Seats {
     pub fn see(&mut self, entry: &Entry) {
         self.machines.see(entry);
         self.storage.see(entry);
+        let is_answer = self.sets.view.orders.get(&entry.header.meta.command_id).is_some();
         self.sets.see(entry);
+        if is_answer {
+            self.sets.changed.insert(entry.header.stream.clone());
+        }
         self.sets.changed.extend(self.sets.view.woken_by(&entry.header.stream));
     }
 

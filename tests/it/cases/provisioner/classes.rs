@@ -1,13 +1,16 @@
 //! What is done next for a machine in a certain state, and what harvesting does with its instance.
 
-use bailiwick::actors::{
-    machine::{Command, Removal},
-    policy::WhenLost,
-    testing::{Answer, name},
-    vocab::{FaultCode, HarvestMode, Life},
+use bailiwick::{
+    actors::{
+        machine::{Command, Removal},
+        policy::WhenLost,
+        testing::{Answer, name},
+        vocab::{FaultCode, HarvestMode, Life},
+    },
+    manifest::{self, Known, Manifest, Source, Wish},
 };
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     super::{
@@ -147,5 +150,20 @@ pub(super) fn harvest_mode(case: &Value) -> Result<(), String> {
 
 pub(super) fn harvest_mode_name(case: &Value) -> Result<(), String> {
     let (text, expected): (String, String) = read(case)?;
-    same("mode", expected, text.parse::<HarvestMode>().map_or_else(|_| "error".into(), |mode| mode.to_string()))
+    let document = json!({"apiVersion": "bailiwick/v1", "kind": "Policy", "metadata": {"name": "default"},
+        "spec": {"harvest": {"mode": text}}});
+    let got = match manifest::parse(&[Source::new("case.yaml", document.to_string())], &Known::default()) {
+        Err(_) => "error".to_owned(),
+        Ok(manifest) => in_force(manifest)?.to_string(),
+    };
+    same("mode", expected, got)
+}
+
+/// The mode that is in force when a policy was applied.
+fn in_force(manifest: Manifest) -> Result<HarvestMode, String> {
+    let document = manifest.documents.into_iter().find_map(|document| match document.wish {
+        Wish::Policy { document, .. } => Some(*document),
+        _ => None,
+    });
+    Ok(Lab::new(document.ok_or("it declares no policy")?).desk.policy().harvest.mode)
 }

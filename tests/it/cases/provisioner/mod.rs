@@ -22,7 +22,7 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
     Some(match group {
         "classify" => Plan::Living(classes::class),
         "harvest_modes" => Plan::Living(classes::harvest_mode),
-        "harvest_mode_names" => Plan::Run(classes::harvest_mode_name),
+        "harvest_mode_names" => Plan::Living(classes::harvest_mode_name),
         "passes" => Plan::Living(passes::passes),
         "start_retry" => Plan::Living(starts::start_retry),
         "zones" => Plan::Living(zones::zones),

@@ -141,6 +141,9 @@ pub(super) struct Event {
 )]
 pub(super) struct Machine {
     pub(super) name: String,
+    /// The set that it belongs to, where a case is about that.
+    #[serde(skip)]
+    pub(super) set: Option<String>,
     #[serde(default)]
     created_age_s: u64,
     deleted_age_s: Option<u64>,
@@ -391,6 +394,10 @@ pub(super) struct Totals {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(
+    dead_code,
+    reason = "what its latest operation came to shows in the phase; that the field is known is what counts"
+)]
 pub(super) struct Member {
     pub(super) name: String,
     #[serde(default)]

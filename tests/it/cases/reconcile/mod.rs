@@ -20,6 +20,7 @@ pub(super) use deployments::{DIFFERENCES as OF_DEPLOYMENTS, ELSEWHERE as OF_DEPL
 use expect::Expect;
 use given::Given;
 pub(super) use living::{DIFFERENCES, DRAINS};
+pub(super) use sets::{DIFFERENCES as OF_SETS, ELSEWHERE as OF_SETS_ELSEWHERE};
 
 /// Groups are flows; what does not apply to us stands apart, so that it is counted and printed.
 pub(super) fn groups(file: &Value) -> Vec<Group> {
@@ -77,24 +78,24 @@ pub(super) fn plan(group: &str) -> Option<Plan> {
         "drain" => Plan::Living(living::drain),
         "drain_pdb" => Plan::Living(living::drain_pdb),
         "drain_shared" => Plan::Living(living::drain_shared),
-        "rank" => Plan::Run(sets::rank),
-        "pick" => Plan::Run(sets::pick),
-        "active" => Plan::Run(sets::active),
-        "slow_start" => Plan::Run(sets::slow_start),
-        "replicas" => Plan::Run(sets::replicas),
-        "set_status" => Plan::Run(sets::status),
+        "rank" => Plan::Living(sets::rank),
+        "pick" => Plan::Living(sets::pick),
+        "active" => Plan::Living(sets::active),
+        "slow_start" => Plan::Living(sets::slow_start),
+        "replicas" => Plan::Living(sets::replicas),
+        "set_status" => Plan::Living(sets::status),
         "token" => Plan::NotApplicable("an id is drawn for every instance; none follows from a name"),
         "permits" => {
             Plan::NotApplicable("orders that are not answered yet are the permits: none is taken or given back")
         }
-        "fenceposts" => Plan::Run(deployments::fenceposts),
-        "bounds" => Plan::Run(deployments::bounds),
-        "new_replicas" => Plan::Run(deployments::new_replicas),
-        "proportion" => Plan::Run(deployments::proportion),
-        "saturated" => Plan::Run(deployments::saturated),
-        "find_sets" => Plan::Run(deployments::find_sets),
-        "progress" => Plan::Run(deployments::progress),
-        "deployment_status" => Plan::Run(deployments::status),
+        "fenceposts" => Plan::Living(deployments::fenceposts),
+        "bounds" => Plan::Living(deployments::bounds),
+        "new_replicas" => Plan::Living(deployments::new_replicas),
+        "proportion" => Plan::Living(deployments::proportion),
+        "saturated" => Plan::Living(deployments::saturated),
+        "find_sets" => Plan::Living(deployments::find_sets),
+        "progress" => Plan::Living(deployments::progress),
+        "deployment_status" => Plan::Living(deployments::deployment_status),
         "rolling_step" => Plan::Living(deployments::rolling_step),
         "rolling_run" => Plan::Living(deployments::rolling_run),
         "scale" => Plan::Living(deployments::scale),

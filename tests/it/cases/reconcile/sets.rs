@@ -1,215 +1,310 @@
-//! Machine sets.
+//! Machine sets: living ones, whose machines have come to where the case has them.
+//!
+//! A set is declared beside its machines, looks at them, and makes one pass: its orders, and how the machines answer them, are
+//! what is compared. A removal is refused by a hold on the machine, a creation by somebody else's machine of that name.
+
+mod differences;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use bailiwick::actors::{
-    contract::{Decider, Facts, NoView},
-    machine,
-    machine_set::{
-        self, Change, FailureReason, Member, Plan, SetSeen, SlowStart, Spec,
-        pass::{Command, Effect, Event, State, decide},
+use bailiwick::{
+    actors::{
+        contract::Stored,
+        machine::{self, Spec as Template},
+        machine_set::{Command, Event, Spec, pass},
+        testing::name,
+        vocab::{Life, Name},
     },
-    policy::Document,
-    vocab::{MachinePhase, Timestamp},
+    view::{self, MachineSetRow},
 };
-use bailiwick_journal::Version;
+use bailiwick_journal::{Entry, Outcome};
 use serde_json::{Value, json};
-use uuid::Uuid;
+
+pub(in crate::cases) use differences::{DIFFERENCES, ELSEWHERE};
 
 use super::{
-    given::{self, Given, ago},
+    given::{Given, Machine, Member, Set},
+    living::Living,
     read,
 };
 
-fn members(given: &Given) -> Result<Vec<Member>, String> {
-    let member = |member: &given::Member| {
-        Ok(Member {
-            name: member.name.clone(),
-            phase: given::phase(&member.phase)?,
-            priority: member.priority.clone(),
-            created: ago(member.created_age_s),
-            is_going: member.deleted_age_s.is_some(),
-            has_failed_operation: member.op_state == "Failed",
-            has_template_labels: member.labels.is_none(),
-        })
-    };
-    given.machines.iter().map(member).collect()
+/// What a set is called where the case has no name for it.
+const SET: &str = "set-1";
+
+/// Who holds machines in place, so that they cannot be removed.
+const HELD: &str = "the case has removals refused";
+
+/// A node with one set and its machines.
+struct Room {
+    living: Living,
+    set: String,
+    machines: Vec<Machine>,
+    priorities: BTreeMap<Name, i32>,
 }
 
-fn names(members: &[&Member]) -> Value {
-    members.iter().map(|member| member.name.as_str()).collect()
+/// What came of one pass.
+#[derive(Default)]
+struct Passed {
+    /// Machines that were ordered, and those that came to be.
+    tried: usize,
+    made: usize,
+    /// Those whose removal was accepted, in the order in which they were chosen.
+    removed: Vec<String>,
+    has_failed: bool,
 }
 
+impl Room {
+    fn of(given: &Given) -> Result<Self, String> {
+        let set = given.sets.first().map_or(SET, |set| &set.name).to_owned();
+        let machines: Vec<Machine> = given.machines.iter().map(|member| member.machine(&set)).collect();
+        let mut living = Living::under(given);
+        let all: Vec<_> = machines.iter().map(|machine| (machine, None)).collect();
+        living.enter(&all)?;
+        // A priority that is no number is refused at apply, so that the machine has none of its own.
+        let priority = |member: &Member| Some((name(&member.name), member.priority.as_deref()?.parse().ok()?));
+        let priorities = given.machines.iter().filter_map(priority).collect();
+        Ok(Self { living, set, machines, priorities })
+    }
+
+    /// It shall have so many machines.
+    fn declare(&mut self, replicas: usize) -> Result<(), String> {
+        let replicas = u32::try_from(replicas).map_err(|error| error.to_string())?;
+        let template = Template { labels: Member::template_labels(), ..Template::with_provider(name("desk")) };
+        let spec =
+            Spec { replicas, template: Arc::new(template), priorities: self.priorities.clone(), deployment: None };
+        self.living.desk.machine_set(&self.set, Command::Declare(spec));
+        Ok(())
+    }
+
+    /// It looks at its machines and makes one pass, if there is something to do. From its `occupied`-th new machine on,
+    /// somebody else has a machine of that name by then.
+    fn pass(&mut self, occupied: Option<usize>) -> Passed {
+        let begin = self.living.journal.entries().len();
+        let own = format!("machine-set/{}", self.set);
+        let mut has_begun = false;
+        let desk = &mut self.living.desk;
+        while desk.look() | desk.carry_out() {
+            let entries = self.living.journal.entries().split_off(begin);
+            let events =
+                || entries.iter().filter(|entry| entry.header.stream.as_str() == own).flat_map(|entry| of_set(entry));
+            if events().any(|event| matches!(event, Event::Pass(pass::Event::PassEnded { .. }))) {
+                break;
+            }
+            let named = events().find_map(|event| if let Event::Named { names } = event { Some(names) } else { None });
+            if let Some(names) = named.filter(|_| !std::mem::replace(&mut has_begun, true)) {
+                let first = occupied.map_or(names.len(), |first| first - 1);
+                for taken in names.iter().skip(first) {
+                    desk.declare_machine(taken.as_str());
+                }
+            }
+        }
+        passed(&self.living.journal.entries()[begin..], &own)
+    }
+
+    /// What it tells about itself.
+    fn row(&self) -> Result<MachineSetRow, String> {
+        let fleet = view::Fleet::at_head(&self.living.journal).map_err(|error| error.to_string())?;
+        let row = view::machine_sets(&fleet).into_iter().find(|row| row.name == self.set);
+        row.ok_or_else(|| "there is no such set".to_owned())
+    }
+
+    fn hold_all(&mut self) {
+        for machine in &self.machines {
+            let hold = machine::Command::Hold { reason: HELD.to_owned(), until: None };
+            self.living.desk.machine(&machine.name, hold);
+        }
+    }
+
+    fn let_all_go(&mut self) {
+        for machine in &self.machines {
+            self.living.desk.machine(&machine.name, machine::Command::Unhold);
+        }
+    }
+
+    /// What it rests for is over.
+    fn rest(&mut self) {
+        let stream = format!("machine-set/{}", self.set).parse().expect("a stream");
+        let Some(due) = self.living.desk.machine_set_state(&self.set).and_then(|set| set.rests_until) else { return };
+        self.living.desk.now = self.living.desk.now.max(due);
+        self.living.desk.wake(&stream, due);
+    }
+
+    /// So many more machines were made for it, and are on their way out without getting there.
+    fn has_more_that_do_not_go(&mut self, count: usize) -> Result<(), String> {
+        let text = |number: usize| json!({"name": format!("earlier-{number}"), "phase": "Terminating"});
+        let more: Vec<Member> = (0..count).filter_map(|number| serde_json::from_value(text(number)).ok()).collect();
+        let more: Vec<Machine> = more.iter().map(|member| member.machine(&self.set)).collect();
+        self.living.enter(&more.iter().map(|machine| (machine, None)).collect::<Vec<_>>())
+    }
+}
+
+fn of_set(entry: &Entry) -> Vec<Event> {
+    entry.events.iter().filter_map(|event| Event::load(event).ok()).collect()
+}
+
+/// What these entries say of a pass.
+fn passed(entries: &[Arc<Entry>], own: &str) -> Passed {
+    let mut passed = Passed::default();
+    let mut chosen = Vec::new();
+    for entry in entries {
+        let is_ordered = entry.header.meta.principal == "supervisor/machine-sets";
+        if entry.header.stream.as_str() == own {
+            for event in of_set(entry) {
+                match event {
+                    Event::Pass(pass::Event::PassBegan(plan)) => {
+                        chosen.extend(plan.stale);
+                        chosen.extend(match plan.change {
+                            bailiwick::actors::machine_set::Change::Remove(names) => names,
+                            _ => Vec::new(),
+                        });
+                    }
+                    Event::Pass(pass::Event::RemovalAccepted { name }) => passed.removed.push(name),
+                    Event::Pass(pass::Event::PassEnded { has_failed }) => passed.has_failed |= has_failed,
+                    _ => (),
+                }
+            }
+        } else if entry.header.stream.kind() == "machine" && is_ordered && is_declaration(entry) {
+            passed.tried += 1;
+            passed.made += usize::from(entry.header.meta.outcome == Outcome::Done);
+        }
+    }
+    let place = |name: &String| chosen.iter().position(|chosen| chosen == name);
+    passed.removed.sort_by_key(place);
+    passed
+}
+
+fn is_declaration(entry: &Entry) -> bool {
+    machine::Command::load(&entry.command).is_ok_and(|command| matches!(command, machine::Command::Declare(_)))
+}
+
+/// It is made smaller by one machine after the other.
 pub(super) fn rank(case: &Value) -> Result<(), String> {
     let (given, mut expect) = read(case)?;
-    expect.same("order", names(&machine_set::ranked(&members(&given)?)))?;
+    let mut room = Room::of(&given)?;
+    let mut order = Vec::new();
+    for left in (0..given.machines.len()).rev() {
+        room.declare(left)?;
+        order.extend(room.pass(None).removed);
+    }
+    expect.same("order", json!(order))?;
     expect.done()
 }
 
+/// It is made smaller by so many at once. Whoever goes in one pass goes together.
 pub(super) fn pick(case: &Value) -> Result<(), String> {
     let (given, mut expect) = read(case)?;
     let count = given.params.count.ok_or("how many?")?;
-    expect.same("deleted", names(&machine_set::pick(&members(&given)?, count)))?;
+    let mut room = Room::of(&given)?;
+    room.declare(given.machines.len().saturating_sub(count))?;
+    expect.same_set("deleted", json!(room.pass(None).removed))?;
     expect.done()
 }
 
+/// Who counts is not replaced by a set of one, and who was given up is told to go.
 pub(super) fn active(case: &Value) -> Result<(), String> {
     let (given, mut expect) = read(case)?;
-    let [member] = &members(&given)?[..] else { return Err("it gives no single machine".to_owned()) };
-    expect.same("active", member.is_active())?;
-    expect.same("ready", member.is_ready())?;
-    expect.same("available", member.is_available())?;
-    expect.same("failed", member.is_failed())?;
+    let mut room = Room::of(&given)?;
+    room.declare(1)?;
+    let row = room.row()?;
+    expect.same("ready", row.ready_machines == 1)?;
+    expect.same("available", row.available_machines == 1)?;
+    let passed = room.pass(None);
+    expect.same("active", passed.made == 0)?;
+    expect.same("failed", !passed.removed.is_empty())?;
     expect.done()
 }
 
-/// Calls that fail from one number on, counted from 1.
-struct Calls {
-    made: usize,
-    succeeded: usize,
-    fail_from: Option<usize>,
-}
-
-impl Calls {
-    /// Makes a batch whole; answers how many failed.
-    fn batch(&mut self, count: usize) -> usize {
-        let numbers = self.made + 1..=self.made + count;
-        let failed = numbers.filter(|number| self.fail_from.is_some_and(|from| *number >= from)).count();
-        self.made += count;
-        self.succeeded += count - failed;
-        failed
-    }
-}
-
+/// A set without machines makes all of them.
 pub(super) fn slow_start(case: &Value) -> Result<(), String> {
     let (given, mut expect) = read(case)?;
     let params = &given.params;
-    let mut start = SlowStart::new(params.count.ok_or("how many?")?, params.initial.ok_or("how many first?")?);
-    let mut calls = Calls { made: 0, succeeded: 0, fail_from: params.fail_from_call };
-    let mut failed = 0;
-    while start.batch() > 0 {
-        let now = calls.batch(start.batch());
-        failed += now;
-        start = start.after(now);
-    }
-    expect.same("calls", calls.made)?;
-    expect.same("successes", calls.succeeded)?;
-    expect.error("error_present", failed > 0)?;
+    let mut room = Room::of(&given)?;
+    room.declare(params.count.ok_or("how many?")?)?;
+    let passed = room.pass(params.fail_from_call);
+    expect.same("calls", passed.tried)?;
+    expect.same("successes", passed.made)?;
+    expect.error("error_present", passed.has_failed)?;
     expect.done()
+}
+
+fn the_set(given: &Given) -> Result<&Set, String> {
+    match &given.sets[..] {
+        [set] => Ok(set),
+        _ => Err("it gives no single set".to_owned()),
+    }
 }
 
 pub(super) fn replicas(case: &Value) -> Result<(), String> {
     let (given, mut expect) = read(case)?;
-    let [set] = &given.sets[..] else { return Err("it gives no single set".to_owned()) };
-    let members = members(&given)?;
-    let set = SetSeen {
-        replicas: set.replicas,
-        is_frozen: set.frozen,
-        is_cut_off: false,
-        is_going: set.deleted_age_s.is_some(),
-    };
-    let fail_from = given.params.create_error.as_ref().map(|_| given.params.create_error_from_call.unwrap_or(1));
-    let mut calls = Calls { made: 0, succeeded: 0, fail_from };
-    let mut phases: BTreeMap<String, MachinePhase> =
-        members.iter().map(|member| (member.name.clone(), member.phase)).collect();
-    let mut state = State::default();
-    let mut accepted = Vec::new();
-    let mut ended = None;
-    let mut command = Command::Begin(machine_set::plan(&set, &members));
-    loop {
-        for event in decide(&state, &command) {
-            state.evolve(&event);
-            match event {
-                Event::RemovalAccepted { name } => {
-                    phases.insert(name.clone(), MachinePhase::Terminating);
-                    accepted.push(name);
-                }
-                Event::PassEnded { has_failed } => ended = Some(has_failed),
-                _ => (),
-            }
-        }
-        let Some(effect) = state.pending().into_iter().next() else { break };
-        command = match effect {
-            Effect::Remove { name } => {
-                Command::ReportRemoval { name, is_accepted: given.params.delete_error.is_none() }
-            }
-            Effect::Create { count } => Command::ReportBatch { failed: calls.batch(count) },
-        };
+    let set = the_set(&given)?;
+    let mut room = Room::of(&given)?;
+    if set.is_frozen() {
+        room.has_more_that_do_not_go(2 * set.replicas + 50)?;
     }
-    let has_failed = ended.ok_or("the pass has no end")?;
-    expect.same("created", calls.succeeded)?;
-    expect.same("create_calls", calls.made)?;
-    expect.same_set("delete_requested", json!(accepted))?;
+    if given.params.delete_error.is_some() {
+        room.hold_all();
+    }
+    room.declare(set.replicas)?;
+    if set.deleted_age_s.is_some() {
+        room.living.desk.machine_set(&room.set, Command::Remove);
+    }
+    let fails_from = given.params.create_error.as_ref().map(|_| given.params.create_error_from_call.unwrap_or(1));
+    let passed = room.pass(fails_from);
+    let frozen = room.living.desk.machine_set_state(&room.set).is_some_and(|state| state.frozen.is_some());
+    if set.is_frozen() && !frozen {
+        return Err("so many machines do not freeze it".to_owned());
+    }
+    expect.same("created", passed.made)?;
+    expect.same("create_calls", passed.tried)?;
+    expect.same_set("delete_requested", json!(passed.removed))?;
     if let Some(expected) = expect.take("phases_left") {
-        for (name, expected) in expected.as_object().ok_or("phases_left is no map")? {
-            let got = phases.get(name).map(|phase| phase.as_str());
-            super::expect::differ(&format!("phases_left.{name}"), expected, &json!(got))?;
+        for (machine, expected) in expected.as_object().ok_or("phases_left is no map")? {
+            let phase = room.living.desk.machine_state(machine).map(|state| machine::phase(state).as_str());
+            super::expect::differ(&format!("phases_left.{machine}"), expected, &json!(phase))?;
         }
     }
-    expect.error("error_present", has_failed)?;
-    expect.error("error", has_failed)?;
+    expect.error("error_present", passed.has_failed)?;
+    expect.error("error", passed.has_failed)?;
     expect.done()
 }
 
-/// The set has been through a pass that failed as the case says, and then through the one that its machines ask for.
+/// A failure that stands is of an earlier pass, which the next one mends unless it fails as well.
 pub(super) fn status(case: &Value) -> Result<(), String> {
     let (given, mut expect) = read(case)?;
-    let [set] = &given.sets[..] else { return Err("it gives no single set".to_owned()) };
-    let members = members(&given)?;
-    let mut state = machine_set::State::default();
-    let template = Arc::new(machine::Spec::with_provider("case".parse().map_err(|error| format!("{error}"))?));
-    let spec = Spec {
-        replicas: u32::try_from(set.replicas).map_err(|error| error.to_string())?,
-        template,
-        priorities: BTreeMap::new(),
-        deployment: None,
-    };
-    state.evolve(Version(1), &machine_set::Event::Declared { spec });
-    let failed = match set.replica_failure.as_deref() {
-        None => Change::Nothing,
-        Some("FailedCreate") => Change::Create(1),
-        Some("FailedDelete") => Change::Remove(vec!["x".to_owned()]),
+    let set = the_set(&given)?;
+    let mut room = Room::of(&given)?;
+    let counts =
+        |machine: &Machine| room.living.desk.machine_state(&machine.name).is_some_and(|s| s.life == Life::Alive);
+    let active = room.machines.iter().filter(|machine| counts(machine)).count();
+    match set.replica_failure.as_deref() {
+        None => (),
+        Some("FailedCreate") => fails_with(&mut room, active + 1)?,
+        Some("FailedDelete") => fails_with(&mut room, active.saturating_sub(1))?,
         Some(other) => return Err(format!("there is no reason {other:?}")),
-    };
-    go_through(&mut state, Plan { stale: Vec::new(), change: failed }, false);
-    let seen = SetSeen { replicas: set.replicas, is_frozen: false, is_cut_off: false, is_going: false };
-    go_through(&mut state, machine_set::plan(&seen, &members), given.params.error.is_none());
-    let status = machine_set::status(&state, &members);
-    expect.same("replicas", status.replicas)?;
-    expect.same("fully_labeled", status.fully_labelled)?;
-    expect.same("ready", status.ready)?;
-    expect.same("available", status.available)?;
-    expect.same_set("failed_machines", json!(status.failed))?;
-    let condition = |reason: FailureReason| format!("ReplicaFailure=True:{}", reason.as_str());
-    expect.same_set("conditions", json!(status.failure.into_iter().map(condition).collect::<Vec<_>>()))?;
+    }
+    room.rest();
+    room.declare(set.replicas)?;
+    if given.params.error.is_some() {
+        fails_with(&mut room, set.replicas)?;
+    } else if set.replica_failure.is_some() {
+        room.pass(None);
+    }
+    let row = room.row()?;
+    expect.same("replicas", row.machines)?;
+    expect.same("fully_labeled", row.labelled_machines)?;
+    expect.same("ready", row.ready_machines)?;
+    expect.same("available", row.available_machines)?;
+    expect.same_set("failed_machines", json!(row.failed_machines))?;
+    let condition = |reason: &str| format!("ReplicaFailure=True:{reason}");
+    expect.same_set("conditions", json!(row.failure.into_iter().map(condition).collect::<Vec<_>>()))?;
     expect.done()
 }
 
-/// A pass from its beginning to its end: everything that it asks for is taken, or nothing is. Then the set rests for as long
-/// as it has to.
-fn go_through(state: &mut machine_set::State, plan: Plan, is_taken: bool) {
-    if let Some(until) = state.rests_until {
-        ask(state, &machine_set::Command::Wake { due: until }, until);
-    }
-    let names = match &plan.change {
-        Change::Create(count) => (1..=*count).map(|number| format!("x-{number}").parse().expect("a name")).collect(),
-        Change::Nothing | Change::HeldByFreeze | Change::Remove(_) => Vec::new(),
-    };
-    ask(state, &machine_set::Command::BeginPass { plan, names }, Timestamp(1));
-    while !state.is_at_rest() {
-        let told = state.to_go().into_iter().map(|name| (name.parse().expect("a name"), is_taken)).collect();
-        let failed = if is_taken { 0 } else { state.batch().len() };
-        let command = match state.batch() {
-            [] => machine_set::Command::ReportRemovals { told },
-            _ => machine_set::Command::ReportBatch { failed: u32::try_from(failed).expect("few") },
-        };
-        ask(state, &command, Timestamp(1));
-    }
-}
-
-fn ask(state: &mut machine_set::State, command: &machine_set::Command, now: Timestamp) {
-    let (stream, policy) = ("machine-set/case".parse().expect("a stream"), Document::default());
-    let facts = Facts { stream: &stream, next: Version(2), now, policy: &policy, view: &NoView, journal: Uuid::nil() };
-    let decision = state.decide(command, &facts).expect("it is not refused");
-    decision.events.iter().for_each(|event| state.evolve(Version(2), event));
+/// It shall have so many machines, and all that this takes is refused.
+fn fails_with(room: &mut Room, replicas: usize) -> Result<(), String> {
+    room.hold_all();
+    room.declare(replicas)?;
+    let passed = room.pass(Some(1));
+    room.let_all_go();
+    if passed.has_failed { Ok(()) } else { Err("nothing of its pass is refused".to_owned()) }
 }

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick::actors::{
     storage_rules::{
-        Attributes, Directive, DirectiveError, DirectiveMapError, EbsError, EbsVolumeType, PoolName, directives,
-        ebs_volume,
+        Attributes, Directive, DirectiveMapError, EbsError, EbsVolumeType, PoolName, directives, ebs_volume,
     },
     vocab::SizeMib,
 };
@@ -38,33 +37,6 @@ fn expected(ok: Option<Value>, error: Option<String>) -> Result<Value, String> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct OneDirective {
-    text: String,
-    ok: Option<Value>,
-    error: Option<String>,
-}
-
-pub(super) fn directive(case: &Value) -> Result<(), String> {
-    let case: OneDirective = read(case)?;
-    let got = match case.text.parse::<Directive>() {
-        Ok(directive) => json!({"ok": directive_json(&directive)}),
-        Err(error) => json!({"error": match error {
-            DirectiveError::Empty => "empty",
-            DirectiveError::CountNotPositive { .. } => "count_not_positive",
-            DirectiveError::CountTooBig { .. } => "count_too_big",
-            DirectiveError::SizeNegative { .. } => "size_negative",
-            DirectiveError::SizeTooBig { .. } => "size_too_big",
-            DirectiveError::PoolRepeated { .. } => "pool_repeated",
-            DirectiveError::CountRepeated { .. } => "count_repeated",
-            DirectiveError::SizeRepeated { .. } => "size_repeated",
-            DirectiveError::UnknownField { .. } => "unknown_field",
-        }}),
-    };
-    compare(&expected(case.ok, case.error)?, &got)
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct DirectiveMap {
     args: Vec<String>,
     /// Decides only whether a case applies.
@@ -89,16 +61,6 @@ pub(super) fn directive_map(case: &Value) -> Result<(), String> {
         }}),
     };
     compare(&expected(case.ok, case.error)?, &got)
-}
-
-/// `[text, whether it is a name]`, made from the two lists of the group.
-pub(super) fn pool_name(case: &Value) -> Result<(), String> {
-    let (text, expected): (String, bool) = read(case)?;
-    match text.parse::<PoolName>() {
-        Ok(name) if expected && name.as_str() == text => Ok(()),
-        Err(_) if !expected => Ok(()),
-        got => Err(format!("expected it to be {}, got {got:?}", if expected { "a name" } else { "none" })),
-    }
 }
 
 #[derive(Deserialize)]

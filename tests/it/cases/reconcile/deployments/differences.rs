@@ -9,16 +9,32 @@ const FILE: &str = "machine-reconcile";
 const ROOM: &str = "machines that a set has yet to make take their room, so that no pass uses it twice";
 
 /// All of them.
-pub(in crate::cases) const DIFFERENCES: &[Difference] = &[Difference {
-    file: FILE,
-    group: "reconcile_deployment",
-    is_about: is_grown_twice,
-    reason: ROOM,
-    shown_by: Some("machines_that_a_set_has_yet_to_make_take_their_room"),
-}];
+pub(in crate::cases) const DIFFERENCES: &[Difference] = &[
+    Difference {
+        file: FILE,
+        group: "reconcile_deployment",
+        is_about: is_grown_twice,
+        reason: ROOM,
+        shown_by: Some("machines_that_a_set_has_yet_to_make_take_their_room"),
+    },
+    Difference {
+        file: FILE,
+        group: "proportion",
+        is_about: |case| case["params"]["to_add"].as_i64().is_some_and(|to_add| to_add > 0),
+        reason: "a share of what is added shows in nothing: in a rollout only the new set grows, as group scale asserts",
+        shown_by: None,
+    },
+];
 
 /// Those that none of the cases here is about, and others from the same tables are.
 pub(in crate::cases) const ELSEWHERE: &[Difference] = &[
+    Difference {
+        file: FILE,
+        group: "fenceposts",
+        is_about: |case| case["params"]["desired"].as_u64() < case["expect"]["unavailable"].as_u64(),
+        reason: "no more machines are missing than there shall be",
+        shown_by: None,
+    },
     Difference {
         file: FILE,
         group: "bounds",

@@ -22,19 +22,25 @@ use super::{
 const MADE: &str = "made-here";
 
 /// A deployment, and how many events it has had.
-struct Living {
-    state: State,
+pub(super) struct Living {
+    pub(super) state: State,
     version: Version,
 }
 
 impl Living {
     /// One with these sets, each with its revision and with what it was scaled for.
-    fn with(given: &Given, spec: Spec, sets: &[OwnedSet]) -> Result<Self, String> {
+    pub(super) fn of(spec: Spec, sets: &[OwnedSet]) -> Self {
         let mut living = Self { state: State::default(), version: Version::ZERO };
         living.happens(Event::Declared { spec });
         for set in sets {
             living.comes_to(set);
         }
+        living
+    }
+
+    /// The same, which has also told what the case says.
+    pub(super) fn with(given: &Given, spec: Spec, sets: &[OwnedSet]) -> Result<Self, String> {
+        let mut living = Self::of(spec, sets);
         let deployment = deployment(given)?;
         if let Some(progress) = progress_of(deployment)? {
             living.happens(Event::Progressed { progress });
@@ -45,7 +51,7 @@ impl Living {
         Ok(living)
     }
 
-    fn happens(&mut self, event: Event) {
+    pub(super) fn happens(&mut self, event: Event) {
         self.version = self.version.next();
         self.state.evolve(self.version, &event);
     }
@@ -61,11 +67,28 @@ impl Living {
     }
 
     /// It is told how many machines its sets have. What it decides.
-    fn pass(&mut self, counts: BTreeMap<Name, Counts>) -> Result<Vec<Event>, String> {
+    pub(super) fn pass(&mut self, counts: BTreeMap<Name, Counts>) -> Result<Vec<Event>, String> {
+        self.ask(Command::Observe { counts, free: name(MADE), again: None })
+    }
+
+    /// The set that a pass has made.
+    pub(super) fn made(&self) -> Option<&OwnedSet> {
+        self.state.sets.get(&name(MADE))
+    }
+
+    /// The revision that an undo goes back to; none if there is none to go back to.
+    pub(super) fn undone(&mut self) -> Option<u64> {
+        let events = self.ask(Command::Undo { revision: None }).ok()?;
+        events.iter().find_map(|event| match event {
+            Event::RolledBack { revision } => Some(*revision),
+            _ => None,
+        })
+    }
+
+    fn ask(&mut self, command: Command) -> Result<Vec<Event>, String> {
         let (stream, policy) = ("machine-deployment/case".parse().expect("a stream"), Document::default());
         let next = self.version.next();
         let facts = Facts { stream: &stream, next, now: NOW, policy: &policy, view: &NoView, journal: Uuid::nil() };
-        let command = Command::Observe { counts, free: name(MADE), again: None };
         let decision = self.state.decide(&command, &facts).map_err(|rejection| rejection.to_string())?;
         decision.events.iter().for_each(|event| self.happens(event.clone()));
         Ok(decision.events)
@@ -94,18 +117,18 @@ impl Living {
     }
 }
 
-fn counts_of(sets: &[OwnedSet]) -> BTreeMap<Name, Counts> {
+pub(super) fn counts_of(sets: &[OwnedSet]) -> BTreeMap<Name, Counts> {
     sets.iter().map(|set| (set.name.clone(), set.counts)).collect()
 }
 
 /// The case's sets, of which it says which one is new.
-fn sets_of(given: &Given) -> Vec<OwnedSet> {
+pub(super) fn sets_of(given: &Given) -> Vec<OwnedSet> {
     let (new, old) = told_apart(given);
     old.into_iter().chain(new).collect()
 }
 
 /// How a set was scaled by events.
-fn sizes(events: &[Event]) -> Vec<Size> {
+pub(super) fn sizes(events: &[Event]) -> Vec<Size> {
     let size = |event: &Event| match event {
         Event::Scaled { set, replicas, .. } => Some(Size { set: set.clone(), replicas: *replicas }),
         _ => None,

@@ -1,31 +1,30 @@
 //! Machine deployments.
 //!
-//! Rules are asked as passes ask them. Steps, runs, scaling, cleaning and whole passes are put to a deployment that has come to
-//! what the case gives by events of its own, and is told by an observation how many machines its sets have.
+//! They are put to a deployment that has come to what the case gives by events of its own, and is told by an observation how
+//! many machines its sets have. A rule is seen in what it then decides for them, and in what it tells.
 
 mod differences;
 mod living;
+mod rules;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use bailiwick::actors::{
     machine::Spec as Template,
-    machine_deployment::{
-        self, Amount, Counts, OwnedSet, Progress, ProgressReason, RollingUpdate, Spec, State, Strategy, Totals,
-    },
+    machine_deployment::{Amount, Counts, OwnedSet, Progress, ProgressReason, RollingUpdate, Spec, Strategy, Totals},
     testing::name,
-    vocab::{FailureReason, Name},
+    vocab::FailureReason,
 };
 use bailiwick_journal::Version;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub(in crate::cases) use differences::{DIFFERENCES, ELSEWHERE};
 pub(super) use living::{cleanup, reconcile, rolling_run, rolling_step, scale};
-
-use super::{
-    given::{self, Deployment, Given, NOW, ago},
-    read,
+pub(super) use rules::{
+    bounds, deployment_status, fenceposts, find_sets, new_replicas, progress, proportion, saturated,
 };
+
+use super::given::{self, Deployment, Given, ago};
 
 /// The template that stands for this text.
 fn template(text: &str) -> Template {
@@ -122,111 +121,4 @@ fn progress_of(deployment: &Deployment) -> Result<Option<Progress>, String> {
     let reason = all.into_iter().find(|reason| reason.as_str() == given.reason);
     let reason = reason.ok_or_else(|| format!("there is no reason {:?}", given.reason))?;
     Ok(Some(Progress { reason, at: ago(given.age_s) }))
-}
-
-pub(super) fn fenceposts(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let params = &given.params;
-    let desired = params.desired.ok_or("how many?")?;
-    let of = || {
-        let max_surge = amount(params.max_surge.as_ref())?;
-        Ok(RollingUpdate { max_surge, max_unavailable: amount(params.max_unavailable.as_ref())? })
-    };
-    let update: Result<RollingUpdate, String> = of();
-    let (surge, unavailable) =
-        update.as_ref().map_or((0, 0), |update| machine_deployment::fenceposts(*update, desired));
-    expect.same("surge", surge)?;
-    expect.same("unavailable", unavailable)?;
-    expect.error("error_present", update.is_err())?;
-    expect.done()
-}
-
-pub(super) fn bounds(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let spec = spec(deployment(&given)?)?;
-    let bounds = machine_deployment::bounds(spec.strategy, spec.replicas);
-    expect.same("max_surge", bounds.surge)?;
-    expect.same("max_unavailable", bounds.unavailable)?;
-    expect.same("min_available", bounds.min_available)?;
-    expect.done()
-}
-
-pub(super) fn new_replicas(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let spec = spec(deployment(&given)?)?;
-    let (new, old) = told_apart(&given);
-    let new = new.ok_or("it gives no new set")?;
-    let size = machine_deployment::new_size(spec.strategy, spec.replicas, new.replicas, old.iter().chain([&new]));
-    expect.same("replicas", size)?;
-    expect.error("error_present", false)?;
-    expect.done()
-}
-
-pub(super) fn proportion(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let deployment = deployment(&given)?;
-    let spec = spec(deployment)?;
-    let set = given.new_set.as_ref().map(set);
-    let fallback = deployment.status.as_ref().map_or(0, |status| status.replicas);
-    let share = set.map_or(0, |set| {
-        let (to_add, added) = (given.params.to_add, given.params.added);
-        machine_deployment::proportion(spec.strategy, spec.replicas, &set, to_add, added, fallback)
-    });
-    expect.same("add", share)?;
-    expect.done()
-}
-
-pub(super) fn saturated(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let replicas = deployment(&given)?.replicas;
-    let new = given.new_set.as_ref().map(set);
-    expect.same("saturated", new.is_some_and(|new| machine_deployment::is_saturated(&new, replicas)))?;
-    expect.done()
-}
-
-pub(super) fn find_sets(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let spec = spec(deployment(&given)?)?;
-    let sets: BTreeMap<Name, OwnedSet> = given.sets.iter().map(|given| (name(&given.name), set(given))).collect();
-    let found = machine_deployment::find(&sets, &spec.template);
-    let named = |set: &OwnedSet| json!(set.name.as_str());
-    expect.same("new", found.new.map_or(Value::Null, named))?;
-    expect.same_set("old", found.old.iter().map(|set| named(set)).collect::<Value>())?;
-    let active = found.old.iter().filter(|set| set.is_active());
-    expect.same_set("old_with_replicas", active.map(|set| named(set)).collect::<Value>())?;
-    let one = machine_deployment::active_or_latest(&found);
-    expect.same("active_or_latest", one.map_or(Value::Null, named))?;
-    expect.same("max_revision", machine_deployment::max_revision(sets.values()))?;
-    expect.same("last_revision", machine_deployment::last_revision(sets.values()))?;
-    expect.done()
-}
-
-pub(super) fn progress(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let deployment = deployment(&given)?;
-    let before = deployment.status.as_ref().map(totals).unwrap_or_default();
-    let after = given.params.new_status.as_ref().map(totals).ok_or("it gives no new status")?;
-    let generation = Version(deployment.generation);
-    expect.same("complete", machine_deployment::is_complete(deployment.replicas, generation, &after))?;
-    expect.same("progressing", machine_deployment::is_progressing(&before, &after))?;
-    let deadline_ms = deployment.progress_deadline_s.map(|seconds| seconds * 1_000);
-    expect.same("timed_out", machine_deployment::is_timed_out(progress_of(deployment)?, deadline_ms, NOW))?;
-    expect.done()
-}
-
-pub(super) fn status(case: &Value) -> Result<(), String> {
-    let (given, mut expect) = read(case)?;
-    let deployment = deployment(&given)?;
-    let (new, old) = told_apart(&given);
-    let sets = new.into_iter().chain(old).map(|set| (set.name.clone(), set)).collect();
-    let state = State { spec: Some(spec(deployment)?), sets, progress: progress_of(deployment)?, ..State::default() };
-    let status = machine_deployment::status(&state);
-    expect.same("replicas", status.totals.machines)?;
-    expect.same("updated", status.totals.updated)?;
-    expect.same("ready", status.totals.ready)?;
-    expect.same("available", status.totals.available)?;
-    expect.same("unavailable", status.unavailable)?;
-    let conditions: Vec<String> = status.conditions.iter().map(|condition| condition.text()).collect();
-    expect.same_set("conditions", json!(conditions))?;
-    expect.done()
 }

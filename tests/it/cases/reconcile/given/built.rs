@@ -5,7 +5,9 @@ use bailiwick::actors::{
     vocab::FaultCode,
 };
 
-use super::{Class, Condition, Driver, DriverError, GivenTaint, Machine, Map, Node, Template};
+use serde_json::json;
+
+use super::{Class, Condition, Driver, DriverError, GivenTaint, Machine, Map, Member, Node, Template};
 
 /// The annotation that holds what was applied last.
 const RECORD: &str = "node.machine.sapcloud.io/last-applied-anno-labels-taints";
@@ -50,6 +52,28 @@ impl Machine {
             evictions_max: self.config.max_evict_retries,
             node_conditions: watched.map(|text| text.split(',').map(|name| name.trim().to_owned()).collect()),
         }
+    }
+}
+
+/// So long before what the case says was each machine of a set declared, for want of time to get to its phase.
+const DECLARED_BEFORE_S: u64 = 5_000;
+
+impl Member {
+    /// The labels of a set's template.
+    pub(crate) fn template_labels() -> Map {
+        [("of".to_owned(), "the-set".to_owned())].into()
+    }
+
+    /// The machine that it is. Which labels it has is said where it has not those of the template.
+    pub(crate) fn machine(&self, set: &str) -> Machine {
+        let phase = if self.deleted_age_s.is_some() { "Terminating" } else { &self.phase };
+        let text = json!({
+            "name": self.name, "phase": phase, "finalizer": false, "provider_id": "",
+            "created_age_s": self.created_age_s + DECLARED_BEFORE_S,
+            "labels": self.labels.clone().unwrap_or_else(Self::template_labels),
+        });
+        let machine: Machine = serde_json::from_value(text).expect("a machine");
+        Machine { set: Some(set.to_owned()), ..machine }
     }
 }
 

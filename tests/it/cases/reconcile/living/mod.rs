@@ -25,7 +25,7 @@ use bailiwick::actors::{
     policy::Document,
     ports::{self, Healthy, Operation},
     testing::{Answer, Asked, Call, Desk, MemoryJournal, name},
-    vocab::{Fault, FaultCode, Timestamp},
+    vocab::{Fault, FaultCode, Outlook, Timestamp},
 };
 use bailiwick::journal::StreamId;
 use serde_json::Value;
@@ -55,9 +55,9 @@ const BEFORE_ALL_S: u64 = 1_000_000;
 const SILENT_S: u64 = 60;
 
 /// A node with one case's machines.
-struct Living {
-    desk: Desk,
-    journal: MemoryJournal,
+pub(super) struct Living {
+    pub(super) desk: Desk,
+    pub(super) journal: MemoryJournal,
     /// How many entries there were when the pass began.
     before: usize,
     /// How many calls there were before the one that is under way then.
@@ -65,7 +65,7 @@ struct Living {
 }
 
 impl Living {
-    fn under(given: &Given) -> Self {
+    pub(super) fn under(given: &Given) -> Self {
         let journal = MemoryJournal::new("case");
         let mut desk = Desk::new(Arc::new(journal.clone()));
         desk.now = ago(BEFORE_ALL_S);
@@ -74,7 +74,7 @@ impl Living {
     }
 
     /// Brings machines to where the case has them: all that has happened to them, in the order of time.
-    fn enter(&mut self, machines: &[(&Machine, Option<&Node>)]) -> Result<(), String> {
+    pub(super) fn enter(&mut self, machines: &[(&Machine, Option<&Node>)]) -> Result<(), String> {
         let mut story = Vec::new();
         for (machine, node) in machines {
             story.extend(past(machine, *node)?.into_iter().map(|(age_s, step)| (age_s, *machine, step)));
@@ -92,6 +92,11 @@ impl Living {
         match step {
             Step::Declared => {
                 self.desk.machine(&machine.name, machine::Command::Declare(Arc::new(machine.spec())));
+                if machine.set.is_some() {
+                    // Where the machines of a set are made, the supervisor says when it knows of zones.
+                    self.desk.list();
+                    self.supervise();
+                }
                 self.leave_under_way(machine, Operation::CreateMachine);
             }
             Step::Made => self.answered(machine, Operation::CreateMachine, Answer::Done),
@@ -101,6 +106,7 @@ impl Living {
             }
             Step::Joined(facts) => drop(self.desk.report_joined(&machine.name, "1f", facts)),
             Step::Reported(conditions) => self.report(machine, conditions),
+            Step::NeverMade => self.fails_for_good(machine),
             Step::Silent => drop(self.desk.report_silent(&machine.name, ago(age_s + SILENT_S))),
             Step::Woken => self.wake(machine),
             Step::GivenUp => {
@@ -122,7 +128,26 @@ impl Living {
     /// The provider answers a machine's call.
     fn answered(&mut self, machine: &Machine, operation: Operation, answer: Answer) {
         self.desk.provider.answers(stream(machine), Asked::Operation(operation), answer);
-        self.desk.perform();
+        self.desk.perform_for(&stream(machine));
+    }
+
+    /// The provider refuses to make it until it is given up.
+    fn fails_for_good(&mut self, machine: &Machine) {
+        let is_given_up = |desk: &Desk| {
+            let effort = desk.machine_state(&machine.name).and_then(State::effort);
+            effort.is_none_or(|effort| matches!(effort.outlook, Outlook::GivenUp { .. }))
+        };
+        for _ in 0..100 {
+            if is_given_up(&self.desk) {
+                return;
+            }
+            let refused = Fault::new(FaultCode::InvalidArgument, "it cannot be");
+            self.answered(machine, Operation::CreateMachine, Answer::Fails(refused));
+            self.desk.now = self.desk.now.after(60_000);
+            self.wake(machine);
+            self.supervise();
+        }
+        panic!("{} is never given up", machine.name);
     }
 
     fn report(&mut self, machine: &Machine, conditions: Vec<ports::Condition>) {
@@ -192,6 +217,8 @@ enum Step {
     Declared,
     Made,
     NotMade(FaultCode),
+    /// It is refused until it is given up.
+    NeverMade,
     Joined(NodeFacts),
     Reported(Vec<ports::Condition>),
     Silent,
@@ -232,6 +259,8 @@ fn past(machine: &Machine, node: Option<&Node>) -> Result<Vec<(u64, Step)>, Stri
             steps.push((entered, if is_sick { Step::Reported(told) } else { Step::Silent }));
             steps
         }
+        // A set's machine that ran would be made again in its place.
+        "Failed" if machine.set.is_some() => vec![(created, Step::Declared), (created - 3_000, Step::NeverMade)],
         "Failed" => {
             let mut steps = made(entered + 100_000);
             steps.extend([(entered, Step::Woken), (entered, Step::GivenUp)]);
@@ -281,7 +310,8 @@ impl Machine {
     fn spec(&self) -> Spec {
         let labels = self.labels.clone().unwrap_or_default();
         let labels = labels.into_iter().filter(|(key, _)| key != words::NODE_LABEL).collect();
-        Spec { labels, patience: self.overrides(), ..Spec::with_provider(name("desk")) }
+        let set = self.set.as_deref().map(name);
+        Spec { labels, set, patience: self.overrides(), ..Spec::with_provider(name("desk")) }
     }
 
     /// The same with something that runs on it.
