@@ -52,4 +52,4 @@
 converged after 1801.000 s: 45 entries, 728 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal dd48c045a3ff1c286fc39619b6ad40dee03d8a6aae5f6ada9928c01cd18d03dd
+journal 034dff2b0f42f6e47b6c3d5fa6f3034602ea2f758de7cf1fcee9e9d4bf8e5fa1

@@ -65,4 +65,4 @@ converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 2fc655c0197d188ad2a03f20559ca6c1d4a3f5ce8e7e530d708955f57f2b3664
+journal 5b74e45e264c4027a4b54030e72a982098f5ed2613e7559d84a38cf6707424a4

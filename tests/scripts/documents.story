@@ -50,4 +50,4 @@ converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal 365c7dfac3f079e6666c2bae86a4f1f923db07ca86523d3ec74d5110ec466a94
+journal 31dd11c53d49d2241d2d543c8bd54aaad1bba9b2cf687b8aa8efee8bbbc6e266

@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal f4566163a5b94df5d0fcbb1543fe312f3ba814cb7d449117c1a46896f31967ee
+journal d577eae8e306b9c4fe5e21ad8904a35f6f2b14b6062b627f35933012d0a15a1e

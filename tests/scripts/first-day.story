@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal f6638411225125a6753c515ef99cc420fe69958e4676ad21663676d612b72bbf
+journal e8111a1117b17d24d93be2bd5fd22db736cc40cc596533c060014ccb4201690b

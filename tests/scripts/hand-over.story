@@ -33,4 +33,4 @@
 
 converged after 3011.000 s: 24 entries, 1326 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal d0829338c7d390b2a231686948a5d84f1c615d7287a51984bc465f8c8b489429
+journal 6a3dc863ca1ec612b93b6854428d146809c9f8c1333e7d4059891d717dd36c26

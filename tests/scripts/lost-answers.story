@@ -108,4 +108,4 @@ converged after 1800.000 s: 98 entries, 813 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 1236ed4edf2890b555a2d373fcf06e5592c8b62bd7662d2bd5cf5d9c121c7af6
+journal 08a736ddd9643b58acc4741018258bd00f62e48552307409001d59edf27980f5

@@ -134,4 +134,4 @@ converged after 1801.000 s: 115 entries, 1094 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal 7b6d252e2a404c515b67d6beb1b0aa2e0bf2e9ee2c25a57c4953cdec26fb50c8
+journal b58fbc5c8f12ef978b67b45c4d15afe293e560241aa3533242da3c3e7fcfc6a2

@@ -50,4 +50,4 @@ converged after 3600.000 s: 38 entries, 1443 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal b23c8162472d1bb019b189d5957ed68f12e415f8376c14493067d3bb4294d3e0
+journal fccf1df0f9bb5b8cf6ff6b12cdf1b010261aa88975880605f77c9d41f5343a26

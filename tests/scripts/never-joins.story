@@ -28,4 +28,4 @@
 
 converged after 5400.000 s: 24 entries, 1805 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal 1aa6ca57a382bbd81bdb611cb970613d0f7a858930cbff63b0eb59937a0bf05d
+journal 8e2d0d912c0fd105df75739169cc7256bdd222f18dccc92720fa53bb184e6170

@@ -51,4 +51,4 @@ converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 5f7e4d4b614101cf92bed604812807e49cd91390c90393acf7fdc6cc090d48c4
+journal 75e2b51beb56bf8bea1bd6898ee2de4ba8089c3d1350005bbf931e17ad0b8db8

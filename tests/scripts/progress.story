@@ -11,4 +11,4 @@
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal f30e687fa60f0d10df492eab8f3c5fc69f7fe4b42b206fb541fdcdb7204ef8de
+journal ada399a8d21351f333fde9985da6e67d9d61e84697576a006a586465017dbe17

@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal e4ad6c125a2cdb1221aafbeaf9af9bfc2b02e8f0eb69999f8181b3a4e95e29d1
+journal 67e56b8fba9783286e122d91b2c959b13e96134b97b22532b4bc5c79d4a11ca1

@@ -44,4 +44,4 @@ converged after 1200.000 s: 32 entries, 723 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 1f0eda0e1a8e57fea3abda185f57a6afc7ea8656aad53357a70cd5fd2a3d28df
+journal 152e07407522581954c859b3258e6ce34214d8458dc27d154c5ccff8a879007f

@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal 7dce5a86c89e48fd34ac0dc6c6166b849205ea19b52cb5ec4a3044cc053207cd
+journal 1a623068477970cdd53c1f9ff662f5b845e4f642351e4ab7faee36c56ab48fbb

@@ -88,4 +88,4 @@ converged after 1811.000 s: 75 entries, 732 provider calls, 0 crashes, seed 5
   volume-attachment/db:db-data-0   removed
   volume-attachment/heir:db-data-0 attached
   volume/db-data-0                 reserved
-journal 748c053d0c242314ed93e7fce1caacbe7cbc79c242bae5eb693621cb2b59199f
+journal 13e08796a76ca14c6c371d7adfa666a7f1786404324c6b1eb3e9183e12e84669

@@ -75,4 +75,4 @@ converged after 7200.000 s: 56 entries, 2163 provider calls, 2 crashes, seed 35
   machine/m-6                      ready
   machine/m-7                      ready
   machine/m-8                      ready
-journal 2031a2275e6257a7e3e91374deb56eb9c2c8c5fbf5ff38ec4d39675a8eb86e7c
+journal 90d20d26f18ad9064dd5c58d712a64d48c5c4b29f836237db1be5648c98199e6

@@ -46,4 +46,4 @@ converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 31a2dca7a6c685c368ee0f69c8777e26daf33820076cf9de5ef3e17251f77f2a
+journal cedecd8aee66340a5b1872938f5606cd25806a5c539955b8a8761e4feaaa2b46

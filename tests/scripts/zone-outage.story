@@ -62,4 +62,4 @@ converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal ffec72a75f3b199fd19bcb2a08f1ed4f670c43ab841397ce2350071d3e3946ac
+journal cca614095ed7e5173b37ea5f61e813f61ffb2a47004228ece7f064604285809d

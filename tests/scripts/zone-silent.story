@@ -60,4 +60,4 @@ converged after 10800.000 s: 52 entries, 2887 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 63c74cb083aaaf8fc231a861c77373d38ae3cb9ee01d3f517de2a6736ed8e80e
+journal e558a6e81d2fcc25615c43dbf2bde13ff49d03c75d3b1af7c2c488defccb45b9
