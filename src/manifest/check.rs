@@ -195,7 +195,7 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
             Wish::Filesystem { name, .. } => drop(filesystems.insert(name.clone())),
             Wish::Document { name, content } if content.kind() == Kind::Space => drop(spaces.insert(name.clone())),
             Wish::Document { name, content } if content.kind() == Kind::Application => {
-                drop(applications.insert(name.clone()));
+                applications.insert(name.clone());
             }
             Wish::VolumeAttachment { .. }
             | Wish::FilesystemAttachment { .. }
