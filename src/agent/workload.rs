@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use bailiwick_actors::vocab::Name;
+use bailiwick_actors::{machine, vocab::Name};
 use tokio::{
     sync::watch,
     time::{Instant, sleep},
@@ -25,8 +25,8 @@ use super::{
 };
 use crate::api::wire::agent::{LastExit, WorkloadState};
 
-/// How long a workload has to end when it is asked to.
-pub const STOP_GRACE: Duration = Duration::from_secs(5);
+/// How long a workload has to end when it is asked to, if nothing is said about that.
+pub const STOP_GRACE: Duration = Duration::from_millis(machine::Workload::GRACE_MS);
 
 /// The first wait before a workload that ended is started again; doubled every time.
 const RESTART_FIRST: Duration = Duration::from_secs(1);
@@ -47,6 +47,8 @@ pub struct Run {
     pub command: Vec<String>,
     /// The whole environment.
     pub env: BTreeMap<String, String>,
+    /// How long it may take to end once it is asked to.
+    pub grace: Duration,
 }
 
 /// How it fares.
@@ -167,7 +169,7 @@ impl Keeper {
         if ending == Ending::Asked {
             self.set_state(WorkloadState::Stopping);
         }
-        let status = group.stop(STOP_GRACE).await;
+        let status = group.stop(run.grace).await;
         self.ledger.ended(&self.name);
         info!(workload = %self.name, ?status, ?ending, "ended");
         if let Some(exit) = status.and_then(exit) {

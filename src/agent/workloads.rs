@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use bailiwick_actors::vocab::Name;
@@ -13,7 +14,7 @@ use super::{
     group::MACHINE_VARIABLE,
     ledger::Ledger,
     output::{LOG_BYTES_MAX, RotatingLog},
-    workload::{Keeper, Run, Status},
+    workload::{Keeper, Run, STOP_GRACE, Status},
 };
 use crate::api::wire::agent::{AttachedVolume, Condition, MountedFilesystem, Workload, WorkloadReport};
 
@@ -131,7 +132,8 @@ impl Workloads {
                 env.insert(variable, path.to_string_lossy().into_owned());
             }
         }
-        Run { command: workload.command.clone(), env }
+        let grace = workload.grace_ms.map_or(STOP_GRACE, Duration::from_millis);
+        Run { command: workload.command.clone(), env, grace }
     }
 }
 

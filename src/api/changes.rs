@@ -201,9 +201,27 @@ async fn ask(
     }
     let answer = asker.node.ask(entity.clone(), command, id.unwrap_or_else(Uuid::new_v4)).await?;
     if answer.outcome == bailiwick_journal::Outcome::Refused {
-        return Err(Failure::new(StatusCode::CONFLICT, "refused", format!("{}: {}", answer.stream, answer.text)));
+        let refused = Failure::new(StatusCode::CONFLICT, "refused", format!("{}: {}", answer.stream, answer.text));
+        return Err(match next_of(&answer) {
+            Some(next) => refused.next(&next),
+            None => refused,
+        });
     }
     Ok(web::Json(decided(&answer)))
+}
+
+/// What helps with a refusal, where that is one command.
+fn next_of(answer: &Answer) -> Option<String> {
+    let name = answer.stream.name();
+    match (answer.stream.kind(), answer.code.as_str()) {
+        (machine_deployment::State::KIND, "paused") => {
+            Some(format!("run `bailiwick rollout resume {name}`, then retry"))
+        }
+        (machine_deployment::State::KIND, "no-earlier-revision" | "unknown-revision") => {
+            Some(format!("`bailiwick rollout history {name}` lists its revisions"))
+        }
+        _ => None,
+    }
 }
 
 fn read(asker: &Asker, declare: &Declare) -> Result<Manifest, Failure> {

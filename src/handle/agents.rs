@@ -9,7 +9,7 @@ use bailiwick_actors::{
     contract::Decider,
     machine::{self, Instance, NodeFacts, rules::template::NodeTemplate},
     shell::{AgentReport, Allowance, AnyCommand, Ask, AskError, DevicesSeen, Heartbeat, Origin},
-    supervisor::{machines::waits_for_eviction, storage::Sighted},
+    supervisor::{machines::going_on, storage::Sighted},
     vocab::{EffectId, Name, Nonce},
 };
 use bailiwick_journal::{Journal, ReadError, StreamId};
@@ -163,11 +163,11 @@ pub(super) fn wanted(fleet: &Fleet, machine: &Name, effect: EffectId) -> Option<
         command: workload.command.clone(),
         env: workload.env.clone(),
         volumes: workload.volumes.clone(),
+        grace_ms: Some(workload.grace_ms()),
     };
     // Whoever is being drained, or was, runs nothing any more; but for who may not end yet, and whose turn is still to come.
-    let keeps = state.drain.is_none() || waits_for_eviction(state, &fleet.documents);
-    let going_on = state.going_on();
-    let runs = |workload: &&machine::Workload| keeps || going_on.contains(&workload.name);
+    let going_on = going_on(state, &fleet.documents);
+    let runs = |workload: &&machine::Workload| state.drain.is_none() || going_on.contains(&workload.name);
     let workloads = state.spec.iter().flat_map(|spec| &spec.workloads).filter(runs).map(workload).collect();
     let volume = |volume: &Name| {
         let attachment = fleet.attachments.get(&format!("{machine}:{volume}"))?;

@@ -76,6 +76,13 @@ impl Refusal {
                 next: "wait until it is gone, then apply again; `bailiwick why-not KIND/NAME removed` shows what blocks it",
             };
         }
+        if !refusals.is_empty() && refusals.iter().all(|answer| answer.code == "owned") {
+            return Self {
+                code: "refused",
+                message: "nothing was applied: an object belongs to a deployment",
+                next: "`bailiwick apply` the deployment with another number or template, or delete the deployment",
+            };
+        }
         Self {
             code: "refused",
             message: "nothing was applied: a change was refused",

@@ -35,6 +35,7 @@ pub struct Known {
     /// Machine classes, each with its provider.
     pub classes: BTreeMap<Name, Name>,
     pub spaces: BTreeSet<Name>,
+    pub applications: BTreeSet<Name>,
     /// The engines that keep replica sets on the node that is asked; none if no node is.
     pub engines: Option<BTreeSet<Name>>,
     /// The pools that storage comes from.
@@ -186,13 +187,16 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
     let mut volumes = known.volumes.clone();
     let mut filesystems = known.filesystems.clone();
     let classes: BTreeSet<Name> = classes(documents, known).into_keys().collect();
-    let mut spaces = known.spaces.clone();
+    let (mut spaces, mut applications) = (known.spaces.clone(), known.applications.clone());
     for Read { document, .. } in documents {
         match &document.wish {
             Wish::Machine { name, .. } => drop(machines.insert(name.clone())),
             Wish::Volume { name, .. } => drop(volumes.insert(name.clone())),
             Wish::Filesystem { name, .. } => drop(filesystems.insert(name.clone())),
             Wish::Document { name, content } if content.kind() == Kind::Space => drop(spaces.insert(name.clone())),
+            Wish::Document { name, content } if content.kind() == Kind::Application => {
+                applications.insert(name.clone());
+            }
             Wish::VolumeAttachment { .. }
             | Wish::FilesystemAttachment { .. }
             | Wish::Document { .. }
@@ -209,6 +213,7 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
             ("filesystem", _) => &filesystems,
             ("machine-class", _) => &classes,
             ("space", _) => &spaces,
+            ("application", _) => &applications,
             ("engine", Some(engines)) => engines,
             // Which engines there are the node will say.
             ("engine", None) => continue,
@@ -228,11 +233,16 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
             let next = meant.unwrap_or_else(|| format!("it has {}", names.join(", ")));
             (format!("this node has no replica set engine `{name}`"), next)
         } else {
-            let next = meant.unwrap_or_else(|| format!("declare it, or name a {kind} that exists"));
+            let next = meant.unwrap_or_else(|| format!("declare it, or name {} {kind} that exists", article(kind)));
             (format!("{kind} `{name}` is neither declared here nor exists"), next)
         };
         add(Problem::new(place.clone(), field, Code::DanglingReference, message).next(next), sources, problems);
     }
+}
+
+/// Before a kind of things.
+fn article(kind: &str) -> &'static str {
+    if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
 
 pub(super) fn add(problem: Problem, sources: &[Source], problems: &mut Problems) {

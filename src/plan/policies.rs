@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use bailiwick_actors::policy::{
-    Document, GiveUpBy, Judged, LastRound, NextZone, NoZone, ReportReading, RetryBy, TaintReading, UndeployedReading,
-    WhenLost, ZoneBlame,
+    Document, DrainOrder, GiveUpBy, Judged, LastRound, NextZone, NoZone, ReportReading, RetryBy, TaintReading,
+    UndeployedReading, WhenLost, ZoneBlame,
 };
 
 /// The settings that differ, each with what it is and what it becomes: `spec.machines.poll: 1s -> 5s (the default)`.
@@ -62,6 +62,7 @@ fn settings(document: &Document) -> Vec<(&'static str, String)> {
         ("health.volumeDetach", period(health.drain.volume_detach_ms)),
         ("health.drainTimeout", period(health.drain.timeout_ms)),
         ("health.drainSkipAfter", period(health.drain.skip_after_ms)),
+        ("health.drainOrder", drain_order(health.drain.order).to_owned()),
         ("retries.by", retry_by(retries.by).to_owned()),
         ("retries.permanentMax", retries.permanent_max.to_string()),
         ("retries.judged", judged(retries.judged).to_owned()),
@@ -124,6 +125,13 @@ fn retry_by(by: RetryBy) -> &'static str {
     match by {
         RetryBy::Backoff => "backoff",
         RetryBy::FaultCode => "fault-code",
+    }
+}
+
+fn drain_order(order: DrainOrder) -> &'static str {
+    match order {
+        DrainOrder::LowestFirst => "lowest-first",
+        DrainOrder::HighestFirst => "highest-first",
     }
 }
 

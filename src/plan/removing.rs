@@ -74,6 +74,9 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSe
             };
             if goes_with_its_machines(fleet, &stream, &asked) {
                 plan.remove_once_unused(stream);
+            } else if goes_with_its_deployment(fleet, &stream, &asked) {
+                plan.step(Action::Remove, &stream, Vec::new());
+                plan.commands.push((stream, AnyCommand::MachineSet(machine_set::Command::RemoveOwned)));
             } else if (Going { destroy: false, ..how }) == Going::default()
                 && stream.kind() == volume::State::KIND
                 && has_filesystem()
@@ -245,6 +248,15 @@ pub(super) fn goes_with_its_machines(fleet: &Fleet, stream: &StreamId, asked: &B
         .machine_classes
         .get(stream.name())
         .is_some_and(|class| !class.users.is_empty() && class.users.iter().all(goes))
+}
+
+/// Whether the stream is of a set whose deployment goes now. (One that stays refuses to lose it.)
+fn goes_with_its_deployment(fleet: &Fleet, stream: &StreamId, asked: &BTreeSet<StreamId>) -> bool {
+    let set = fleet.machine_sets.get(stream.name()).filter(|_| stream.kind() == machine_set::State::KIND);
+    let owner = set.and_then(|set| set.spec.as_ref()?.deployment.as_ref());
+    owner.is_some_and(|owner| {
+        asked.iter().any(|other| other.kind() == machine_deployment::State::KIND && other.name() == owner.as_str())
+    })
 }
 
 impl Plan {

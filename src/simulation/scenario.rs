@@ -454,6 +454,9 @@ fn note_names(manifest: manifest::Manifest, known: &mut Known) -> Vec<Wish> {
             Wish::Document { name, content } if content.kind() == Kind::Space => {
                 known.spaces.insert(name.clone());
             }
+            Wish::Document { name, content } if content.kind() == Kind::Application => {
+                known.applications.insert(name.clone());
+            }
             Wish::VolumeAttachment { .. }
             | Wish::FilesystemAttachment { .. }
             | Wish::Document { .. }

@@ -25,6 +25,8 @@ pub struct MachineDeploymentRow {
     pub storage: Vec<String>,
     pub strategy: &'static str,
     pub paused: bool,
+    /// Whether one of its sets makes no more machines because it has too many.
+    pub frozen: bool,
     /// How many machines it shall have, has, has of its template, and how many of all are ready and available.
     pub replicas: u32,
     pub machines: u32,
@@ -87,6 +89,7 @@ pub(super) fn machine_deployment_row(fleet: &Fleet, name: &str, folded: &Folded<
         storage: spec.into_iter().flat_map(|spec| &spec.template.storage).map(claim_told).collect(),
         strategy: spec.map(|spec| spec.strategy.as_str()).unwrap_or_default(),
         paused: state.is_paused(),
+        frozen: is_frozen(fleet, state),
         replicas: spec.map_or(0, |spec| spec.replicas),
         machines: status.totals.machines,
         updated_machines: status.totals.updated,
@@ -104,6 +107,11 @@ pub(super) fn machine_deployment_row(fleet: &Fleet, name: &str, folded: &Folded<
         version: folded.version.0,
         changed_ms: folded.changed.0,
     }
+}
+
+fn is_frozen(fleet: &Fleet, state: &State) -> bool {
+    let sets = state.sets.keys().filter_map(|set| fleet.machine_sets.get(set.as_str()));
+    sets.into_iter().any(|set| set.frozen.is_some())
 }
 
 fn revisions(state: &State) -> Vec<RevisionRow> {

@@ -1,8 +1,8 @@
 //! What a machine waits for, in words, and its name for people.
 
 use bailiwick_actors::{
-    machine::{self, Eviction, Health, Instance, Node, TurnStep},
-    vocab::Timestamp,
+    machine::{self, Health, Instance, Node, TurnStep},
+    vocab::{Name, Timestamp},
 };
 
 use super::{
@@ -52,19 +52,9 @@ fn own_detail(state: &machine::State, now: Timestamp) -> Option<String> {
         return Some(format!("cannot start: {why}"));
     }
     if let Some(drain) = state.drain.as_ref().filter(|drain| drain.outcome.is_none()) {
-        return Some(match &drain.eviction {
-            Eviction::Refused { attempt, budget, until: again } => format!(
-                "eviction delayed {}: {}; next check {}; drain ends {} at the latest",
-                count(*attempt as usize, "time"),
-                short_of(budget),
-                due(now, *again),
-                due(now, drain.until)
-            ),
-            Eviction::Asked { .. } | Eviction::Allowed { .. } => {
-                let turn = turn(&drain.turns, now).map(|turn| format!("; {turn}")).unwrap_or_default();
-                format!("draining {}{turn}", until(now, drain.until))
-            }
-        });
+        let draining = format!("draining {}", until(now, drain.until));
+        let parts: Vec<String> = [draining].into_iter().chain(turns(&drain.turns, now)).collect();
+        return Some(parts.join("; "));
     }
     match (&state.instance, &state.node) {
         (Instance::Lost { since, .. }, _) => Some(format!("its instance has been gone since {since}")),
@@ -83,18 +73,31 @@ fn own_detail(state: &machine::State, now: Timestamp) -> Option<String> {
     }
 }
 
-/// Whose turn it is among the workloads that end one after the other, what is waited for, and who comes next.
-fn turn(turns: &machine::Turns, now: Timestamp) -> Option<String> {
-    let turn = turns.current.as_ref()?;
-    let (workload, ends) = (&turn.workload, until(now, turn.until));
-    let present = match &turn.step {
-        TurnStep::Ending { .. } => format!("workload {workload} has {ends} to stop"),
-        TurnStep::Detaching { volumes } => {
+/// Whose turn it is among the workloads that end in an order, what is waited for, and who comes next.
+fn turns(turns: &machine::Turns, now: Timestamp) -> impl Iterator<Item = String> {
+    let present = turns.all.iter().filter_map(move |turn| told_of_turn(turn, now));
+    let asked = turns.all.iter().filter(|turn| matches!(turn.step, TurnStep::Asked { .. }));
+    let next: Vec<&Name> = asked.map(|turn| &turn.plan.workload).collect();
+    let has_next = turns.has_order() && !next.is_empty();
+    present.chain(has_next.then(|| format!("next: {}", join(next))))
+}
+
+fn told_of_turn(turn: &machine::Turn, now: Timestamp) -> Option<String> {
+    let workload = &turn.plan.workload;
+    Some(match &turn.step {
+        TurnStep::Asked { .. } | TurnStep::Over => return None,
+        TurnStep::Refused { attempt, budget, until: again } => format!(
+            "workload {workload} keeps running ({}; refused {}, next check {})",
+            short_of(budget),
+            count(*attempt as usize, "time"),
+            due(now, *again),
+        ),
+        TurnStep::Ending { until: ends } => format!("workload {workload} has {} to stop", until(now, *ends)),
+        TurnStep::Detaching { volumes, until: ends } => {
+            let ends = until(now, *ends);
             format!("workload {workload} stopped; its volumes have {ends} to detach: {}", join(volumes))
         }
-    };
-    let next = (!turns.waiting.is_empty()).then(|| join(turns.waiting.iter().map(|plan| &plan.workload)));
-    Some(next.map_or_else(|| present.clone(), |next| format!("{present}; next: {next}")))
+    })
 }
 
 /// What a machine of which nothing is heard is given time for.

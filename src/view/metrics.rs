@@ -1,4 +1,4 @@
-//! How replica sets are, as gauges in the text form that Prometheus reads; put together anew for everybody who asks.
+//! How replica sets and machine deployments are, as gauges in the text form that Prometheus reads; put together anew for everybody who asks.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use bailiwick_actors::{
     vocab::Life,
 };
 
-use super::Fleet;
+use super::{Fleet, MachineDeploymentRow, machine_deployments};
 
 const AHEAD: &str = "bailiwick_clock_ahead_seconds";
 
@@ -43,6 +43,7 @@ pub fn metrics(fleet: &Fleet) -> String {
     let help = "steps in a row that were refused, or of which nobody knows";
     gauge("bailiwick_replica_set_failed_steps", help, |state| u64::from(state.step_retries.0));
     budgets(&mut text, fleet);
+    deployments(&mut text, fleet);
     if let Some(room) = fleet.host.room {
         let mut gauge = |name: &str, help: &str, value: u64| {
             head(&mut text, name, help);
@@ -78,6 +79,29 @@ fn budgets(text: &mut String, fleet: &Fleet) {
     all("bailiwick_provider_calls_waiting", "gauge", help, |seen| seen.waiting as u64);
     let help = "entities whose orders wait for the budget of their provider";
     all("bailiwick_provider_orders_waiting", "gauge", help, |seen| seen.streams.len() as u64);
+}
+
+type OfDeployment = (&'static str, &'static str, fn(&MachineDeploymentRow) -> u64);
+
+/// What is told of each machine deployment.
+const OF_DEPLOYMENTS: [OfDeployment; 7] = [
+    ("bailiwick_machine_deployment_replicas_wanted", "machines that it is to have", |row| row.replicas.into()),
+    ("bailiwick_machine_deployment_machines", "machines that it has", |row| row.machines.into()),
+    ("bailiwick_machine_deployment_updated", "machines of its present template", |row| row.updated_machines.into()),
+    ("bailiwick_machine_deployment_ready", "machines that are ready", |row| row.ready_machines.into()),
+    ("bailiwick_machine_deployment_available", "machines that were ready for long enough", |row| {
+        row.available_machines.into()
+    }),
+    ("bailiwick_machine_deployment_paused", "1 if its rollout is paused, 0 if it is not", |row| row.paused.into()),
+    ("bailiwick_machine_deployment_frozen", "1 if a set of it is frozen, 0 if none is", |row| row.frozen.into()),
+];
+
+fn deployments(text: &mut String, fleet: &Fleet) {
+    let rows = machine_deployments(fleet);
+    for (name, help, value) in OF_DEPLOYMENTS {
+        head(text, name, help);
+        rows.iter().for_each(|row| line(text, name, &[("deployment", &row.name)], value(row)));
+    }
 }
 
 fn head(text: &mut String, name: &str, help: &str) {

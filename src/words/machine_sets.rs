@@ -20,6 +20,7 @@ impl Words for State {
         match command {
             Command::Declare(spec) => format!("declare {}", declared(spec)),
             Command::Remove => "remove with its machines".into(),
+            Command::RemoveOwned => "remove with its deployment".into(),
             Command::Wake { due } => format!("continue with what was due at {due}"),
             Command::BeginPass { plan, .. } => format!("begin a pass: {}", planned(plan)),
             Command::ReportRemovals { told } => {

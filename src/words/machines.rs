@@ -3,7 +3,7 @@
 use bailiwick_actors::{
     machine::{
         BudgetSeen, Cause, Command, DrainOutcome, Event, NodeFacts, Removal, RemovalReason, Report, Siting, Skipped,
-        Spec, StartParameters, State, Step, TurnOutcome,
+        Spec, StartParameters, State, Step, TurnOutcome, TurnPlan,
     },
     ports::{Condition, Healthy},
     vocab::{Cited, Name, Timestamp, Zone},
@@ -19,8 +19,10 @@ impl Words for State {
             Command::RefuseSite { .. } => "give up: no zone is allowed".into(),
             Command::TakeClass { copy, .. } => format!("use class {copy}"),
             Command::Prepare { parameters, cited, .. } => format!("start with {}", started_with(parameters, cited)),
-            Command::AllowEviction { .. } => "evict its workloads".into(),
-            Command::RefuseEviction { budget, .. } => format!("delay the eviction: {}", short_of(budget)),
+            Command::AllowEviction { workloads, .. } => format!("stop {}", join(workloads)),
+            Command::RefuseEviction { workload, budget, .. } => {
+                format!("keep {workload} for now: {}", short_of(budget))
+            }
             Command::NoteDetached { volume, .. } => format!("continue: volume {volume} is detached"),
             Command::RefuseStart { why, .. } => format!("delay the start: {why}"),
             Command::Assign { application } => format!("assign a unit of application {application}"),
@@ -135,16 +137,14 @@ impl Words for State {
             }
             Event::BecameOverdue { cause, .. } => format!("did not recover in time: {}", caused(*cause)),
             Event::GivenUp { cause, .. } => format!("gave up the instance: {}", caused(*cause)),
-            Event::EvictionAllowed { is_forced: false, .. } => "eviction of its workloads allowed".into(),
-            Event::EvictionAllowed { is_forced: true, .. } => "eviction of its workloads forced".into(),
-            Event::EvictionRefused { budget, until } => {
-                format!("eviction delayed: {}; next check at {until}", short_of(budget))
+            Event::EvictionRefused { workload, budget, until } => {
+                format!("workload {workload} keeps running: {}; next check at {until}", short_of(budget))
             }
-            Event::TurnsPlanned { turns } => {
-                format!("workloads stop one after the other: {}", join(turns.iter().map(|turn| &turn.workload)))
+            Event::TurnBegan { workload, is_forced: false, until } => {
+                format!("stopping workload {workload}, until {until} at the latest")
             }
-            Event::TurnBegan { workload, until } => {
-                format!("stopping workload {workload} and detaching its volumes, until {until} at the latest")
+            Event::TurnBegan { workload, is_forced: true, until } => {
+                format!("stopping workload {workload} without room in its budget, until {until} at the latest")
             }
             Event::WorkloadEnded { workload, volumes } if volumes.is_empty() => format!("workload {workload} stopped"),
             Event::WorkloadEnded { workload, volumes } => {
@@ -152,14 +152,21 @@ impl Words for State {
             }
             Event::VolumeDetached { volume } => format!("volume {volume} detached"),
             Event::TurnEnded { workload, outcome } => turn_over(workload, *outcome),
-            Event::EvictionAskedAgain => "asked again to evict its workloads".into(),
-            Event::DrainBegan { until, .. } => format!("drain started: workloads must stop by {until}"),
+            Event::EvictionAskedAgain { workload } => format!("asked again to stop workload {workload}"),
+            Event::DrainBegan { until, turns, .. } => drain_began(*until, turns),
             Event::DrainEnded { outcome } => drained(*outcome).into(),
             Event::StrayAttemptBegun { effect } => {
                 format!("started the next attempt to delete stray instance {effect}")
             }
         }
     }
+}
+
+/// Where the order matters, it is told.
+fn drain_began(until: Timestamp, turns: &[TurnPlan]) -> String {
+    let has_order = turns.iter().any(|turn| 0 < turn.wave || !turn.volumes.is_empty());
+    let order = has_order.then(|| format!(", in this order: {}", join(turns.iter().map(|turn| &turn.workload))));
+    format!("drain started: workloads must stop by {until}{}", order.unwrap_or_default())
 }
 
 /// Names in a row.
@@ -307,7 +314,7 @@ fn reported(report: &Report) -> String {
         Report::StartedByOther { instance, nonce, .. } => {
             format!("another control plane started instance {instance} (nonce {nonce})")
         }
-        Report::WorkloadEnded { workload, .. } => format!("agent reported: workload {workload} stopped"),
+        Report::WorkloadsEnded { workloads, .. } => format!("agent reported: stopped {}", join(workloads)),
         Report::Drained { .. } => "agent reported: all workloads stopped".into(),
         Report::StrayDeleted { effect, attempt } => {
             format!("provider deleted stray instance {effect} (attempt {attempt})")

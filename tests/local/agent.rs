@@ -45,6 +45,23 @@ async fn an_agent_reports_with_its_token() {
     assert!(!log.contains(&agent_token(&NODE_KEY, effect(1))), "no secret in the log");
 }
 
+/// One that ends on request, but takes longer than the agent gives to those that say nothing of it.
+const SLOW: &str = "trap 'sleep 6; echo over > out; exit 0' TERM; echo up > out; while :; do sleep 0.1; done";
+
+#[tokio::test]
+async fn a_workload_has_the_grace_that_it_declares() {
+    let ground = Ground::new();
+    let node = Node::at(&ground.socket());
+    node.wish_with_grace(&[("slow", SLOW)], Some(60_000));
+    create(&ground.provider(), 1).await;
+    let out = ground.machine(effect(1)).work().join("slow/out");
+    let has_said = |text: &str| fs::read_to_string(&out).is_ok_and(|all| all == text);
+    eventually("it runs", || has_said("up\n"));
+    node.wish(&[], &[]);
+    node.hears("it is gone", |report| report.workloads.is_empty());
+    assert!(has_said("over\n"), "it was not killed before it had ended");
+}
+
 #[tokio::test]
 async fn workloads_run_with_a_clean_environment_and_are_stopped_when_no_longer_wished_for() {
     let ground = Ground::new();

@@ -62,11 +62,21 @@ impl Node {
 
     /// What agents are told from now on.
     pub fn wish(&self, workloads: &[(&str, &str)], volumes: &[(&str, &str)]) {
+        self.wish_all(workloads, None, volumes);
+    }
+
+    /// The same, where each may take so long to end.
+    pub fn wish_with_grace(&self, workloads: &[(&str, &str)], grace_ms: Option<u64>) {
+        self.wish_all(workloads, grace_ms, &[]);
+    }
+
+    fn wish_all(&self, workloads: &[(&str, &str)], grace_ms: Option<u64>, volumes: &[(&str, &str)]) {
         let workload = |(title, script): &(&str, &str)| Workload {
             name: name(title),
             command: ["sh", "-c", script].map(str::to_owned).into(),
             env: [("DECLARED".to_owned(), "yes".to_owned())].into(),
             volumes: [].into(),
+            grace_ms,
         };
         let volume =
             |(title, path): &(&str, &str)| AttachedVolume { name: name(title), path: path.into(), read_only: false };

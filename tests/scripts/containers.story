@@ -52,4 +52,4 @@
 converged after 1801.000 s: 45 entries, 728 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal 6472428b0b14fa233205ee049635bb96b5aa792b9c66355aafa94066f1e57235
+journal 034dff2b0f42f6e47b6c3d5fa6f3034602ea2f758de7cf1fcee9e9d4bf8e5fa1

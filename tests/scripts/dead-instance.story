@@ -65,4 +65,4 @@ converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 389464b5326f1ac95069e283c5f2a86c1ad8019d9e0ce104d7ba99bcf9aaba75
+journal 5b74e45e264c4027a4b54030e72a982098f5ed2613e7559d84a38cf6707424a4

@@ -50,4 +50,4 @@ converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal b429d8f249a375a200ec7c9365882380ba0a2679f08b1e152422440ba0dea482
+journal 31dd11c53d49d2241d2d543c8bd54aaad1bba9b2cf687b8aa8efee8bbbc6e266

@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 13950a8f38047b0e8ea2da8819dd4b2111675a4aad08405b2d3cd2daa82bf19c
+journal d577eae8e306b9c4fe5e21ad8904a35f6f2b14b6062b627f35933012d0a15a1e

@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 9a4704bf697ec443973d35e2d8a553f1afa3552b5a1d6ad9839f0980cf580f01
+journal e8111a1117b17d24d93be2bd5fd22db736cc40cc596533c060014ccb4201690b

@@ -33,4 +33,4 @@
 
 converged after 3011.000 s: 24 entries, 1326 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal ff2baceb4d5cd3563a0996f79f8bc7f3db8e942a6ec1f86152eb1fb14867060c
+journal 6a3dc863ca1ec612b93b6854428d146809c9f8c1333e7d4059891d717dd36c26

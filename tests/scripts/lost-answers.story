@@ -108,4 +108,4 @@ converged after 1800.000 s: 98 entries, 813 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal b7cd8f7484edd4b998df0b6442f6487046265405b1f50e965cbfcc49e758fe75
+journal 08a736ddd9643b58acc4741018258bd00f62e48552307409001d59edf27980f5

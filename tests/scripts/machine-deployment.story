@@ -127,7 +127,7 @@
 00:10:20.037   122 machine/web-1-2              deleted, removed, because the provider confirmed that its instance is gone (executor, after 118)
 00:10:20.037   123 supervisor/machine-sets      issued to web: observe, because the observed state requires it (supervisor/machine-sets)
 00:10:20.037   124 machine-deployment/web       observed, set dropped old, progressed, counted, because its sets differ from its declaration (supervisor/machine-sets, after 123)
-00:10:20.037   125 supervisor/machine-sets      issued to old: remove, because the observed state requires it (supervisor/machine-sets)
+00:10:20.037   125 supervisor/machine-sets      issued to old: remove owned, because the observed state requires it (supervisor/machine-sets)
 00:10:20.037   126 machine-set/old              removal began, because its removal was requested (supervisor/machine-sets, after 125)
 00:10:20.037   127 supervisor/machine-sets      issued to old: report empty, because the observed state requires it (supervisor/machine-sets)
 00:10:20.037   128 machine-set/old              removed, because its removal was requested and its last machine is gone (supervisor/machine-sets, after 127)
@@ -177,7 +177,7 @@
 02:00:00.000     --- an operator removes machine-deployment/web
 02:00:00.000   170 node/requests                request done (operator)
 02:00:00.000   171 machine-deployment/web       removal began, because its removal was requested (operator)
-02:00:00.000   172 supervisor/machine-sets      issued to web-1: remove, issued to web-2: remove, because the observed state requires it (supervisor/machine-sets)
+02:00:00.000   172 supervisor/machine-sets      issued to web-1: remove owned, issued to web-2: remove owned, because the observed state requires it (supervisor/machine-sets)
 02:00:00.000   173 machine-set/web-1            removal began, because its removal was requested (supervisor/machine-sets, after 172)
 02:00:00.000   174 machine-set/web-2            removal began, because its removal was requested (supervisor/machine-sets, after 172)
 02:00:00.000   175 supervisor/machine-sets      issued to web-1: report empty, issued to web-2: begin pass, because the observed state requires it (supervisor/machine-sets)
@@ -210,4 +210,4 @@ converged after 7201.000 s: 192 entries, 2174 provider calls, 1 crashes, seed 43
   machine/web-2-1                  removed
   machine/web-2-2                  removed
   machine/web-2-3                  removed
-journal 0ec19d326507edcf17418c3bd11d11f0806d916123090b0dffe2fadf21b7f727
+journal 442c97b1f47989756e85d74a3c59236b5fed4154cc284aa2ca318940afaaa07d

@@ -134,4 +134,4 @@ converged after 1801.000 s: 115 entries, 1094 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal 9e4a22b0cea097fbcea27e7d04f6b80a7c2ead4c8baeb26c1cdf0674a18a991e
+journal b58fbc5c8f12ef978b67b45c4d15afe293e560241aa3533242da3c3e7fcfc6a2

@@ -50,4 +50,4 @@ converged after 3600.000 s: 38 entries, 1443 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal dee2c39226f296dc17d6e8cf562fc3ecd75b10c97ccc84ae4a2098fb9e32784a
+journal fccf1df0f9bb5b8cf6ff6b12cdf1b010261aa88975880605f77c9d41f5343a26

@@ -28,4 +28,4 @@
 
 converged after 5400.000 s: 24 entries, 1805 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal daf2a140341ceb52589573cb68ca37e0289484747cb60a66875165ff3763763a
+journal 8e2d0d912c0fd105df75739169cc7256bdd222f18dccc92720fa53bb184e6170

@@ -51,4 +51,4 @@ converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 7e9b5dcdfb4295cb5a94528e95825930b2df099758641a30808d41ec2a7a5dc9
+journal 75e2b51beb56bf8bea1bd6898ee2de4ba8089c3d1350005bbf931e17ad0b8db8

@@ -11,4 +11,4 @@
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal daea470d30f0cbfc27e8ae370611282f26babb7f8e6844bf169f8ce586a74d8c
+journal ada399a8d21351f333fde9985da6e67d9d61e84697576a006a586465017dbe17

@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 252dfb7d7798bb453d77eb8d5cd82f599e5fb798f718a43b10fde2d4e79107a5
+journal 67e56b8fba9783286e122d91b2c959b13e96134b97b22532b4bc5c79d4a11ca1

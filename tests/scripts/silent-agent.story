@@ -44,4 +44,4 @@ converged after 1200.000 s: 32 entries, 723 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal b57074f8f3ff3cd089045207ec24b2fe2403a27311d5b0d0e9a5a6a0e371562a
+journal 152e07407522581954c859b3258e6ce34214d8458dc27d154c5ccff8a879007f

@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal c5ac7a0898660f7edc387aacc4c0fd07b213fd81f14d345311a48eb81741f747
+journal 15ca13f4270c8c74534fe3be95ea5663e0c625c2997c15abfed95e49babe83ad

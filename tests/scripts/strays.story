@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal 424079fd3269c78746fc0494f9569a7315291f6fc92a3460430a5011a871f6da
+journal 1a623068477970cdd53c1f9ff662f5b845e4f642351e4ab7faee36c56ab48fbb

@@ -88,4 +88,4 @@ converged after 1811.000 s: 75 entries, 732 provider calls, 0 crashes, seed 5
   volume-attachment/db:db-data-0   removed
   volume-attachment/heir:db-data-0 attached
   volume/db-data-0                 reserved
-journal 51bb20f56444fb60ad8ee85a791d11129f65c37b107e7e19d9368ed8274a89fb
+journal 13e08796a76ca14c6c371d7adfa666a7f1786404324c6b1eb3e9183e12e84669

@@ -75,4 +75,4 @@ converged after 7200.000 s: 56 entries, 2163 provider calls, 2 crashes, seed 35
   machine/m-6                      ready
   machine/m-7                      ready
   machine/m-8                      ready
-journal 0b516d5d1fe68b5f294c5b1ae9d38adbad46ba87388ec5a5cb9703a44965727e
+journal 90d20d26f18ad9064dd5c58d712a64d48c5c4b29f836237db1be5648c98199e6

@@ -46,4 +46,4 @@ converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 4dec12778068545d359ce61f0d90e6095938f6bd7033eb713d535f1b53ccfa0a
+journal cedecd8aee66340a5b1872938f5606cd25806a5c539955b8a8761e4feaaa2b46

@@ -62,4 +62,4 @@ converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal 6d85d12c43e1323b2c3c3d241d974993de1678eedc0a656e7ea591275f9db788
+journal cca614095ed7e5173b37ea5f61e813f61ffb2a47004228ece7f064604285809d

@@ -60,4 +60,4 @@ converged after 10800.000 s: 52 entries, 2887 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal e04efa06fa250be1270068658581d5825828e0bc00297885789eece0f21a377e
+journal e558a6e81d2fcc25615c43dbf2bde13ff49d03c75d3b1af7c2c488defccb45b9

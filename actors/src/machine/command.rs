@@ -1,6 +1,6 @@
 //! What may be asked of a machine, and what the world may report to it.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use bailiwick_journal::Version;
 use serde::{Deserialize, Serialize};
@@ -80,10 +80,10 @@ pub enum Command {
     ReleaseContainer { container: Name },
     /// The volume that is attached to it, or about to be, is in this zone: its instance can only be there.
     NoteVolume { volume: Name, zone: Zone },
-    /// The disruption budgets have room for its workloads to end. A supervisor's order.
-    AllowEviction { effect: EffectId },
-    /// This one has not. A supervisor's order.
-    RefuseEviction { effect: EffectId, budget: BudgetSeen },
+    /// The disruption budgets have room for these of its workloads to end. A supervisor's order.
+    AllowEviction { effect: EffectId, workloads: BTreeSet<Name> },
+    /// This one has none for this workload. A supervisor's order.
+    RefuseEviction { effect: EffectId, workload: Name, budget: BudgetSeen },
     /// The volume is not attached to this instance any more, and was waited for. A supervisor's order.
     NoteDetached { effect: EffectId, volume: Name },
     /// This instance was deleted, as its provider said, and the provider still shows it: it shall go. A supervisor's order.
@@ -176,10 +176,10 @@ pub enum Report {
         instance: InstanceId,
         nonce: String,
     },
-    /// This workload does not run any more in this instance, whose workloads end one after the other.
-    WorkloadEnded {
+    /// These workloads do not run any more in this instance, and were told to end.
+    WorkloadsEnded {
         effect: EffectId,
-        workload: Name,
+        workloads: BTreeSet<Name>,
     },
 }
 

@@ -28,8 +28,10 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Prepare { asked, parameters, config, cited } => {
             start::prepare(state, *asked, (parameters, config.as_deref()), cited, facts)
         }
-        Command::AllowEviction { effect } => eviction::allow(state, *effect, facts),
-        Command::RefuseEviction { effect, budget } => eviction::refuse(state, *effect, budget, facts),
+        Command::AllowEviction { effect, workloads } => eviction::allow(state, *effect, workloads, facts),
+        Command::RefuseEviction { effect, workload, budget } => {
+            eviction::refuse(state, *effect, workload, budget, facts)
+        }
         Command::NoteDetached { effect, volume } => turns::note_detached(state, *effect, volume, facts),
         Command::RefuseStart { asked, why, cited } => start::refuse(state, *asked, why, cited, facts),
         Command::Assign { application } => start::assign(state, application),
@@ -71,7 +73,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             Report::Joined { effect, token, node } => joining::report(state, *effect, token, node, facts),
             Report::NodeChanged { effect, node } => joining::report_node(state, *effect, node, facts),
             Report::Drained { effect } => draining::report_drained(state, *effect, facts),
-            Report::WorkloadEnded { effect, workload } => turns::report_ended(state, *effect, workload, facts),
+            Report::WorkloadsEnded { effect, workloads } => turns::report_ended(state, *effect, workloads, facts),
             Report::Progress { effect, text, percent } => progress::report(state, *effect, text, *percent, facts),
             Report::StartedByOther { effect, instance, nonce } => {
                 of_other::report(state, *effect, instance, nonce, facts)
@@ -258,8 +260,9 @@ fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
         let events = draining::end(state, DrainOutcome::TimedOut, facts);
         return Ok(Decision::because(Reason::DrainTimedOut, events));
     }
-    if eviction::until(state).is_some_and(|until| until <= facts.now) {
-        return Ok(Decision::because(Reason::RetryDue, [Event::EvictionAskedAgain]));
+    let again = eviction::due(state, facts.now);
+    if !again.is_empty() {
+        return Ok(Decision::because(Reason::RetryDue, again));
     }
     if turns::until(state).is_some_and(|until| until <= facts.now) {
         return Ok(Decision::because(Reason::TurnTimedOut, turns::with_next(state, Vec::new(), facts)));

@@ -1,7 +1,7 @@
 //! A machine's workloads end before its instance goes, and before the volumes that they use go.
 //!
 //! Whatever runs inside is asked through the agent, which is told to run nothing any more and reports when nothing runs;
-//! workloads that name their volumes are told so one after the other (`turns.rs`).
+//! in the order of their priorities, and where their volumes have to leave in between (`turns.rs`).
 //! It is waited for as long as the policy says, counted from when the removal was asked for: what has to go first (replica
 //! sets, containers) takes its share of that. Nobody is waited for where nobody answers: an agent that is silent, an instance
 //! that is gone, a machine without workloads; nor where a node has been unfit for too long, because what does not run well
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Eviction, Instance, Node, Reason, State, Turns,
+    Event, Instance, Node, Reason, State, Turns,
     decide::{Facts, Verdict, death},
     rules::{READ_ONLY, READY},
 };
@@ -29,9 +29,7 @@ pub struct Drain {
     pub since: Timestamp,
     /// They are not waited for after that.
     pub until: Timestamp,
-    /// Whether they may, where budgets have a say in that.
-    pub eviction: Eviction,
-    /// How those end that end one after the other.
+    /// How each of them ends.
     pub turns: Turns,
     /// How it ended; none while it is under way.
     pub outcome: Option<DrainOutcome>,
@@ -61,7 +59,9 @@ impl State {
 pub(super) fn begin(state: &State, facts: &Facts<'_>) -> Option<Event> {
     let until = latest_end(state, facts);
     let is_wanted = could_begin(state) && !is_unfit_for_too_long(state, facts) && facts.now < until;
-    is_wanted.then_some(Event::DrainBegan { at: facts.now, until })
+    let order = facts.policy.reconciliation.drain.order;
+    let turns = state.spec.as_ref().filter(|_| is_wanted)?.turns(order);
+    Some(Event::DrainBegan { at: facts.now, until, turns })
 }
 
 /// Whether it would be drained if what had to go first had not taken all the time that there was.
@@ -108,7 +108,7 @@ pub(super) fn report_drained(state: &State, effect: EffectId, facts: &Facts<'_>)
     if state.running_effect() != Some(effect) || !state.is_draining() {
         return Ok(Decision::nothing(Reason::StaleReport));
     }
-    if state.turn().is_some() {
+    if state.turns().is_some_and(Turns::is_under_way) {
         return Ok(Decision::nothing(Reason::TurnUnderWay));
     }
     Ok(Decision::because(Reason::Drained, end(state, DrainOutcome::Empty, facts)))

@@ -159,10 +159,11 @@ pub enum Event {
         cause: Cause,
         at: Timestamp,
     },
-    /// Its workloads are to end; they are waited for until then.
+    /// Its workloads are to end, in this order; they are waited for until then.
     DrainBegan {
         at: Timestamp,
         until: Timestamp,
+        turns: Vec<TurnPlan>,
     },
     DrainEnded {
         outcome: DrainOutcome,
@@ -246,17 +247,15 @@ pub enum Event {
         node: Box<NodeFacts>,
         at: Timestamp,
     },
-    /// Its workloads may end; by force after too many refusals.
-    EvictionAllowed {
-        is_forced: bool,
-        at: Timestamp,
-    },
-    /// They may not end now, and are asked for again then.
+    /// This workload may not end now, and is asked for again then.
     EvictionRefused {
+        workload: Name,
         budget: BudgetSeen,
         until: Timestamp,
     },
-    EvictionAskedAgain,
+    EvictionAskedAgain {
+        workload: Name,
+    },
     /// What stands under this effect id was started by another control plane: nothing of it is touched.
     StartedByOther {
         effect: EffectId,
@@ -264,13 +263,10 @@ pub enum Event {
         nonce: String,
         at: Timestamp,
     },
-    /// Its workloads with volumes end one after the other, in this order.
-    TurnsPlanned {
-        turns: Vec<TurnPlan>,
-    },
-    /// It is the turn of this workload, until then.
+    /// It is the turn of this workload, which is told to end and has until then; by force after too many refusals.
     TurnBegan {
         workload: Name,
+        is_forced: bool,
         until: Timestamp,
     },
     /// The workload whose turn it is does not run any more; these volumes of it leave now.
@@ -368,10 +364,8 @@ impl Event {
             | Self::GivenUp { .. } => &[Health],
             Self::DrainBegan { .. } => &[Drain, Draining],
             Self::DrainEnded { .. }
-            | Self::EvictionAllowed { .. }
             | Self::EvictionRefused { .. }
-            | Self::EvictionAskedAgain
-            | Self::TurnsPlanned { .. }
+            | Self::EvictionAskedAgain { .. }
             | Self::TurnBegan { .. }
             | Self::WorkloadEnded { .. }
             | Self::VolumeDetached { .. }

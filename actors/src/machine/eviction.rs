@@ -1,23 +1,25 @@
 //! Workloads whose application has a disruption budget are told to end when that has room.
 //!
 //! ```text
-//! asked ─▶ allowed                   (no budget, or enough of the others run well): its agent is told to run nothing
-//!   ▲ └──▶ refused ─▶ asked again …  after the policy's wait; a refusal beyond the last one allows it by force
+//! asked ─▶ its turn begins           (no budget, or enough of the others run well): its agent is told not to run it
+//!   ▲ └──▶ refused ─▶ asked again …  after the policy's wait; a refusal beyond the last one ends it by force
 //!   └───────┘ due
 //! ```
 //!
-//! A budget that can never have room is asked again after the policy's long wait, because somebody has to act first, and
-//! nothing is forced by how often it refuses.
+//! Each workload is asked for by itself, once it is its turn (`turns.rs`). A budget that can never have room is asked again
+//! after the policy's long wait, because somebody has to act first, and nothing is forced by how often it refuses.
 //!
 //! Who decides is the machines supervisor, which sees the other machines of the application; its answers are events here, so
 //! that a restart forgets no permission that was given. The drain as a whole has its time-out beside that: then the
 //! instance goes with whatever still runs in it.
 //! Source: evictions and disruption budgets of Gardener's machine controller, 0.49.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Reason, State,
+    Event, Reason, State, Turn, TurnStep,
     decide::{Facts, Verdict},
     turns,
 };
@@ -25,24 +27,6 @@ use crate::{
     contract::Decision,
     vocab::{EffectId, Name, Timestamp},
 };
-
-/// Whether the workloads of a machine that is drained may end.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Eviction {
-    /// For the time of this number, from 1.
-    Asked {
-        attempt: u32,
-    },
-    Refused {
-        attempt: u32,
-        budget: BudgetSeen,
-        until: Timestamp,
-    },
-    /// By the budget, or by force after too many refusals.
-    Allowed {
-        is_forced: bool,
-    },
-}
 
 /// A budget without room.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,63 +47,68 @@ impl BudgetSeen {
     }
 }
 
-impl State {
-    /// Whether somebody has to say if its workloads may end.
-    pub fn asks_for_eviction(&self) -> bool {
-        self.is_draining() && matches!(self.eviction(), Some(Eviction::Asked { .. }))
-    }
-
-    /// Whether its workloads are told to end, if a budget has a say in that.
-    pub fn is_evicted(&self) -> bool {
-        matches!(self.eviction(), Some(Eviction::Allowed { .. }))
-    }
-
-    /// How the eviction of its workloads stands; none if it is not drained.
-    pub fn eviction(&self) -> Option<&Eviction> {
-        self.drain.as_ref().map(|drain| &drain.eviction)
-    }
-}
-
-/// There is room in the budgets of all applications on it.
-pub(super) fn allow(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
-    if state.running_effect() != Some(effect) || !state.asks_for_eviction() {
+/// There is room in the budgets of these workloads.
+pub(super) fn allow(state: &State, effect: EffectId, workloads: &BTreeSet<Name>, facts: &Facts<'_>) -> Verdict {
+    let asking = asking(state, effect);
+    let allowed = asking.iter().filter(|turn| workloads.contains(&turn.plan.workload));
+    let events: Vec<Event> = allowed.filter_map(|turn| turns::begin(state, turn, false, facts)).collect();
+    if events.is_empty() {
         return Ok(Decision::nothing(Reason::EvictionNotAsked));
     }
-    Ok(Decision::because(Reason::EvictionAllowed, allowed(state, false, facts)))
+    Ok(Decision::because(Reason::EvictionAllowed, events))
 }
 
 /// There is none in this one.
-pub(super) fn refuse(state: &State, effect: EffectId, budget: &BudgetSeen, facts: &Facts<'_>) -> Verdict {
-    let (Some(Eviction::Asked { attempt }), true) = (state.eviction(), state.asks_for_eviction()) else {
+pub(super) fn refuse(
+    state: &State,
+    effect: EffectId,
+    workload: &Name,
+    budget: &BudgetSeen,
+    facts: &Facts<'_>,
+) -> Verdict {
+    let asking = asking(state, effect);
+    let turn = asking.iter().find(|turn| turn.plan.workload == *workload);
+    let Some((turn, TurnStep::Asked { attempt })) = turn.map(|turn| (turn, &turn.step)) else {
         return Ok(Decision::nothing(Reason::EvictionNotAsked));
     };
-    if state.running_effect() != Some(effect) {
-        return Ok(Decision::nothing(Reason::EvictionNotAsked));
-    }
     let rules = &facts.policy.reconciliation;
     let refused = |reason, wait_ms| {
-        let event = Event::EvictionRefused { budget: budget.clone(), until: facts.now.after(wait_ms) };
-        Ok(Decision::because(reason, [event]))
+        let (workload, budget, until) = (workload.clone(), budget.clone(), facts.now.after(wait_ms));
+        Ok(Decision::because(reason, [Event::EvictionRefused { workload, budget, until }]))
     };
     if budget.is_hopeless() {
         return refused(Reason::BudgetHopeless, rules.retry_long_ms);
     }
     if state.in_force(facts.policy).evictions_in_drain <= *attempt {
-        return Ok(Decision::because(Reason::EvictionForced, allowed(state, true, facts)));
+        return Ok(Decision::because(Reason::EvictionForced, turns::begin(state, turn, true, facts)));
     }
     refused(Reason::EvictionRefused, rules.drain.eviction_retry_ms)
 }
 
-/// Those without volumes end at once, and the first turn begins.
-fn allowed(state: &State, is_forced: bool, facts: &Facts<'_>) -> Vec<Event> {
-    let allowed = Event::EvictionAllowed { is_forced, at: facts.now };
-    std::iter::once(allowed).chain(turns::begin(state, facts)).collect()
+/// The turns of those that ask, if this is the instance that they run in.
+fn asking(state: &State, effect: EffectId) -> Vec<&Turn> {
+    let turns = state.turns().filter(|_| state.running_effect() == Some(effect));
+    let names = state.asking();
+    turns.into_iter().flat_map(|turns| &turns.all).filter(|turn| names.contains(&turn.plan.workload)).collect()
 }
 
-/// When it is asked for again.
+/// Those that were refused and are asked for again now.
+pub(super) fn due(state: &State, now: Timestamp) -> Vec<Event> {
+    let again = |(turn, until): (&Turn, Timestamp)| {
+        (until <= now).then(|| Event::EvictionAskedAgain { workload: turn.plan.workload.clone() })
+    };
+    refused(state).filter_map(again).collect()
+}
+
+/// When the first of them is asked for again.
 pub(super) fn until(state: &State) -> Option<Timestamp> {
-    match state.eviction() {
-        Some(Eviction::Refused { until, .. }) if state.is_draining() => Some(*until),
+    refused(state).map(|(_, until)| until).min()
+}
+
+fn refused(state: &State) -> impl Iterator<Item = (&Turn, Timestamp)> {
+    let all = state.turns().into_iter().flat_map(|turns| &turns.all);
+    all.filter_map(|turn| match &turn.step {
+        TurnStep::Refused { until, .. } => Some((turn, *until)),
         _ => None,
-    }
+    })
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bailiwick_journal::Version;
 
 use super::{
-    Drain, Event, Eviction, Health, Hold, Instance, Joined, Leaving, MadeFrom, Node, Progress, Site, Skipped, Spec,
-    Start, State, Stray, Turns, draining,
+    Drain, Event, Health, Hold, Instance, Joined, Leaving, MadeFrom, Node, Progress, Site, Skipped, Spec, Start, State,
+    Stray, Turns, draining,
 };
 use crate::{
     ports::Condition,
@@ -193,21 +193,12 @@ fn change(state: &mut State, at: Version, event: &Event) {
         }
         // What follows is an event of its own.
         Event::GivenUp { .. } => (),
-        Event::DrainBegan { at: since, until } => {
-            let eviction = Eviction::Asked { attempt: 1 };
-            state.drain =
-                Some(Drain { since: *since, until: *until, eviction, turns: Turns::default(), outcome: None });
+        Event::DrainBegan { at: since, until, turns } => {
+            let turns = Turns::planned(turns);
+            state.drain = Some(Drain { since: *since, until: *until, turns, outcome: None });
         }
-        Event::EvictionAllowed { is_forced, .. } => state.is_evicted_as(Eviction::Allowed { is_forced: *is_forced }),
-        Event::EvictionRefused { budget, until } => {
-            let attempt = state.eviction_attempt();
-            state.is_evicted_as(Eviction::Refused { attempt, budget: budget.clone(), until: *until });
-        }
-        Event::EvictionAskedAgain => {
-            let attempt = state.eviction_attempt().saturating_add(1);
-            state.is_evicted_as(Eviction::Asked { attempt });
-        }
-        Event::TurnsPlanned { .. }
+        Event::EvictionRefused { .. }
+        | Event::EvictionAskedAgain { .. }
         | Event::TurnBegan { .. }
         | Event::WorkloadEnded { .. }
         | Event::VolumeDetached { .. }
@@ -281,26 +272,13 @@ fn changed(state: &mut State, at: Version, spec: Arc<Spec>) {
 }
 
 impl State {
-    /// Nobody is inside any more who could report.
-    fn is_evicted_as(&mut self, eviction: Eviction) {
-        if let Some(drain) = &mut self.drain {
-            drain.eviction = eviction;
-        }
-    }
-
     fn turns_evolve(&mut self, event: &Event) {
         if let Some(drain) = &mut self.drain {
             drain.turns.evolve(event);
         }
     }
 
-    fn eviction_attempt(&self) -> u32 {
-        match self.eviction() {
-            Some(Eviction::Asked { attempt } | Eviction::Refused { attempt, .. }) => *attempt,
-            Some(Eviction::Allowed { .. }) | None => 0,
-        }
-    }
-
+    /// Nobody is inside any more who could report.
     fn is_away(&mut self) {
         self.node = Node::Silent;
         self.unfit_since = None;

@@ -20,9 +20,9 @@
 //!
 //! drain      none ─▶ under way ─▶ empty | timed out | silent | forced: what waited goes on    (`draining.rs`)
 //!
-//! eviction   asked ─▶ refused ─▶ asked … allowed: while a disruption budget has no room     (`eviction.rs`)
+//! eviction   asked ─▶ refused ─▶ asked … its turn begins, while a budget has no room        (`eviction.rs`)
 //!
-//! turns      waiting ─▶ ending ─▶ its volumes leave ─▶ over, one workload after the other       (`turns.rs`)
+//! turns      asked ─▶ ending ─▶ its volumes leave ─▶ over, of each workload in order            (`turns.rs`)
 //!
 //! hold       none ◀─▶ held: what happens by itself is noted and waits                       (`hold.rs`)
 //!
@@ -105,7 +105,7 @@ pub use command::{Command, Removal, Report};
 pub use draining::{Drain, DrainOutcome};
 pub use effect::Effect;
 pub use event::{Event, Leaving, Skipped};
-pub use eviction::{BudgetSeen, Eviction};
+pub use eviction::BudgetSeen;
 pub use health::{Cause, Health, is_doubted, is_overdue};
 pub use joining::{Joined, NodeFacts};
 pub use leaving::RemovalReason;

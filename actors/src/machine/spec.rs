@@ -104,6 +104,29 @@ pub struct Workload {
     /// The volumes that it uses: it is told of these only, and when its machine is drained, they leave before the next
     /// workload ends. None means that nothing is known of them: it is told of all.
     pub volumes: BTreeSet<Name>,
+    /// When its machine is drained, it ends after those of lower ones.
+    pub priority: i32,
+    /// How long it may take to end once it is asked to; then it is killed. None means [`Workload::GRACE_MS`].
+    pub grace_ms: Option<u64>,
+    /// The application that it is of: that one's disruption budget has to have room before it ends. None means those of all
+    /// applications on its machine.
+    pub application: Option<Name>,
+}
+
+impl Workload {
+    /// How long a workload may take to end that says nothing of that. Ours: enough for what is written to be stopped.
+    pub const GRACE_MS: u64 = 5_000;
+
+    /// One of which nothing is said but what it runs.
+    pub fn new(name: Name, command: Vec<String>) -> Self {
+        let (env, volumes) = (BTreeMap::new(), BTreeSet::new());
+        Self { name, command, env, volumes, priority: 0, grace_ms: None, application: None }
+    }
+
+    /// How long it may take to end.
+    pub fn grace_ms(&self) -> u64 {
+        self.grace_ms.unwrap_or(Self::GRACE_MS)
+    }
 }
 
 /// Who says in which zone an instance is made.

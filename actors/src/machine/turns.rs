@@ -1,63 +1,75 @@
-//! Workloads that name the volumes they use end one after the other, beside those that name none.
+//! In which order the workloads of a machine end while it is drained, and which of them go on.
 //!
 //! ```text
-//! waiting ─▶ ending ─▶ its volumes leave ─▶ over: the next one's turn begins
-//!              │              │
-//!              └──────────────┴─▶ over, and not waited for: its time has passed
+//! asked ─▶ ending ─▶ its volumes leave ─▶ over: those that waited for it are next
+//!  ▲ └▶ refused      │              │
+//!  └──────┘ due      └──────────────┴─▶ over, and not waited for: its time has passed
 //! ```
 //!
-//! A volume that several of them use leaves in the turn of the last one. A turn never takes longer than the drain may. That
-//! the volumes arrive elsewhere is waited for by nobody: no workload moves to another machine by itself.
-//! Source: the serial eviction of Gardener's machine controller, 0.49: its order and its time-outs.
+//! They end in waves, by their priority; side by side in a wave, but for those that name the volumes they use, which end one
+//! after the other. Nobody waits for whom a disruption budget keeps going (`eviction.rs`). A volume that several use leaves
+//! with the last of them that ends. No turn takes longer than the drain may. That the volumes arrive elsewhere is waited for
+//! by nobody: no workload moves to another machine by itself.
+//!
+//! By default the least important end first, as when a node of Kubernetes is shut down: what others rest on is there the
+//! longest. In Gardener's machine controller, 0.49, from which the time-outs are, priorities count among those with volumes
+//! alone, the most important first ([`crate::policy::DrainOrder`]).
 
-use std::collections::BTreeSet;
+use std::{cmp::Reverse, collections::BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Reason, Report, Spec, State,
+    BudgetSeen, Event, Reason, Report, Spec, State,
     decide::{Facts, Verdict},
 };
 use crate::{
     contract::Decision,
+    policy::DrainOrder,
     vocab::{EffectId, Name, Timestamp},
 };
 
-/// How the workloads with volumes of a machine end.
+/// How the workloads of a machine end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turns {
-    /// Whose turn is still to come, in order.
-    pub waiting: Vec<TurnPlan>,
-    /// Whose turn it is.
-    pub current: Option<Turn>,
+    /// All of them, in order.
+    pub all: Vec<Turn>,
     /// The volumes whose turn to leave has come.
     pub leaving: BTreeSet<Name>,
 }
 
-/// A turn that is to come.
+/// What is planned for a workload when the drain begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnPlan {
     pub workload: Name,
-    /// The volumes that it uses, and nobody after it.
+    /// The volumes that it names.
     pub volumes: BTreeSet<Name>,
+    /// It ends after those of lower waves.
+    pub wave: u32,
+    /// How long it may take to end.
+    pub grace_ms: u64,
 }
 
 /// The turn of a workload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
-    pub workload: Name,
-    /// Neither it nor its volumes are waited for after that.
-    pub until: Timestamp,
+    pub plan: TurnPlan,
     pub step: TurnStep,
 }
 
-/// What is waited for in a turn.
+/// How far a workload is on its way out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TurnStep {
-    /// The workload has been told to end; these volumes leave after it.
-    Ending { volumes: BTreeSet<Name> },
+    /// It goes on until it is its turn and somebody says that it may end; for the time of this number, from 1.
+    Asked { attempt: u32 },
+    /// It goes on, because this budget has no room, and is asked for again at `until`.
+    Refused { attempt: u32, budget: BudgetSeen, until: Timestamp },
+    /// It has been told to end, and is not waited for after `until`.
+    Ending { until: Timestamp },
     /// It has ended, and these volumes are still attached.
-    Detaching { volumes: BTreeSet<Name> },
+    Detaching { volumes: BTreeSet<Name>, until: Timestamp },
+    /// Nobody waits for it any more.
+    Over,
 }
 
 /// How a turn ended.
@@ -72,38 +84,44 @@ pub enum TurnOutcome {
 }
 
 impl Spec {
-    /// Whether some of its workloads end one after the other.
+    /// Whether some of its workloads name the volumes that they use.
     pub fn has_turns(&self) -> bool {
         self.workloads.iter().any(|workload| !workload.volumes.is_empty())
     }
 
-    /// Its workloads with volumes as they are declared; each volume stands with the last one that uses it.
-    fn turns(&self) -> Vec<TurnPlan> {
-        let mut taken: BTreeSet<&Name> = BTreeSet::new();
-        let mut turns = Vec::new();
-        for workload in self.workloads.iter().rev().filter(|workload| !workload.volumes.is_empty()) {
-            let volumes = workload.volumes.iter().filter(|volume| taken.insert(volume)).cloned().collect();
-            turns.push(TurnPlan { workload: workload.name.clone(), volumes });
+    /// Its workloads in the order in which they end; those of one priority as they are declared.
+    pub(super) fn turns(&self, order: DrainOrder) -> Vec<TurnPlan> {
+        let mut workloads: Vec<_> = self.workloads.iter().collect();
+        match order {
+            DrainOrder::LowestFirst => workloads.sort_by_key(|workload| workload.priority),
+            DrainOrder::HighestFirst => workloads.sort_by_key(|workload| Reverse(workload.priority)),
         }
-        turns.reverse();
+        let (mut wave, mut turns) = (0, Vec::new());
+        for (at, workload) in workloads.iter().enumerate() {
+            let is_next = at.checked_sub(1).is_some_and(|before| workloads[before].priority != workload.priority);
+            wave += u32::from(is_next && order == DrainOrder::LowestFirst);
+            let (workload, volumes) = (workload.name.clone(), workload.volumes.clone());
+            turns.push(TurnPlan { grace_ms: workloads[at].grace_ms(), workload, volumes, wave });
+        }
         turns
     }
 }
 
 impl State {
-    /// How its workloads with volumes end, while it is drained.
+    /// How its workloads end, while it is drained.
     pub fn turns(&self) -> Option<&Turns> {
         self.drain.as_ref().filter(|drain| drain.outcome.is_none()).map(|drain| &drain.turns)
     }
 
-    /// Whose turn it is, while it is drained.
-    pub fn turn(&self) -> Option<&Turn> {
-        self.turns()?.current.as_ref()
+    /// The workloads that have not been told to end, and whether somebody has to say so first is another question.
+    pub fn going_on(&self) -> BTreeSet<Name> {
+        let all = self.turns().into_iter().flat_map(|turns| &turns.all);
+        all.filter(|turn| turn.goes_on()).map(|turn| turn.plan.workload.clone()).collect()
     }
 
-    /// The workloads that go on although the others have been told to end.
-    pub fn going_on(&self) -> BTreeSet<Name> {
-        self.turns().iter().flat_map(|turns| &turns.waiting).map(|plan| plan.workload.clone()).collect()
+    /// The workloads of which somebody has to say if they may end now.
+    pub fn asking(&self) -> BTreeSet<Name> {
+        self.turns().map(Turns::asking).unwrap_or_default()
     }
 
     /// Whether a volume is to leave although the machine is still drained: who used it has ended.
@@ -113,88 +131,190 @@ impl State {
 
     /// Whether the turn of a workload waits until this volume is detached.
     pub fn awaits_detachment_of(&self, volume: &Name) -> bool {
-        matches!(self.turn(), Some(Turn { step: TurnStep::Detaching { volumes }, .. }) if volumes.contains(volume))
+        let all = self.turns().into_iter().flat_map(|turns| &turns.all);
+        let mut steps = all.map(|turn| &turn.step);
+        steps.any(|step| matches!(step, TurnStep::Detaching { volumes, .. } if volumes.contains(volume)))
     }
 
-    /// What is to be reported about its drain when nothing but this runs in its instance.
-    pub fn drain_report(&self, effect: EffectId, running: &BTreeSet<Name>) -> Option<Report> {
-        match self.turn() {
-            Some(Turn { workload, step: TurnStep::Ending { .. }, .. }) => {
-                (!running.contains(workload)).then(|| Report::WorkloadEnded { effect, workload: workload.clone() })
+    /// What is to be reported about its drain when nothing but this runs in its instance, and these go on.
+    pub fn drain_report(
+        &self,
+        effect: EffectId,
+        running: &BTreeSet<Name>,
+        going_on: &BTreeSet<Name>,
+    ) -> Option<Report> {
+        let turns = self.turns()?;
+        let ending = turns.all.iter().filter(|turn| matches!(turn.step, TurnStep::Ending { .. }));
+        let ended = ending.map(|turn| &turn.plan.workload).filter(|workload| !running.contains(*workload));
+        let workloads: BTreeSet<Name> = ended.cloned().collect();
+        if !workloads.is_empty() {
+            return Some(Report::WorkloadsEnded { effect, workloads });
+        }
+        let is_empty = running.is_empty() && going_on.is_empty() && !turns.is_under_way();
+        is_empty.then_some(Report::Drained { effect })
+    }
+}
+
+impl Turn {
+    /// Whether it has not been told to end.
+    pub fn goes_on(&self) -> bool {
+        matches!(self.step, TurnStep::Asked { .. } | TurnStep::Refused { .. })
+    }
+
+    /// When it is not waited for any more, or is asked for again.
+    fn until(&self) -> Option<Timestamp> {
+        match &self.step {
+            TurnStep::Refused { until, .. } | TurnStep::Ending { until } | TurnStep::Detaching { until, .. } => {
+                Some(*until)
             }
-            Some(Turn { step: TurnStep::Detaching { .. }, .. }) => None,
-            None => (self.is_draining() && running.is_empty()).then_some(Report::Drained { effect }),
+            TurnStep::Asked { .. } | TurnStep::Over => None,
+        }
+    }
+
+    /// Whether it has been told to end, and is waited for.
+    fn is_under_way(&self) -> bool {
+        matches!(self.step, TurnStep::Ending { .. } | TurnStep::Detaching { .. })
+    }
+
+    /// Whether it uses this volume, or may.
+    fn uses(&self, volume: &Name) -> bool {
+        let is_inside = self.goes_on() || matches!(self.step, TurnStep::Ending { .. });
+        is_inside && self.plan.volumes.contains(volume)
+    }
+
+    /// Whether this one, which stands earlier in the order or not, is waited for before the other one is asked.
+    fn precedes(&self, is_earlier: bool, other: &Self) -> bool {
+        let one_by_one = !self.plan.volumes.is_empty() && !other.plan.volumes.is_empty();
+        let is_of_earlier_wave = self.plan.wave < other.plan.wave;
+        match &self.step {
+            TurnStep::Asked { .. } => is_of_earlier_wave || is_earlier && one_by_one,
+            TurnStep::Ending { .. } | TurnStep::Detaching { .. } => is_of_earlier_wave || one_by_one,
+            TurnStep::Refused { .. } | TurnStep::Over => false,
         }
     }
 }
 
 impl Turns {
+    pub(super) fn planned(plans: &[TurnPlan]) -> Self {
+        let turn = |plan: &TurnPlan| Turn { plan: plan.clone(), step: TurnStep::Asked { attempt: 1 } };
+        Self { all: plans.iter().map(turn).collect(), leaving: BTreeSet::new() }
+    }
+
+    /// Whether it matters which workload ends before which.
+    pub fn has_order(&self) -> bool {
+        self.all.iter().any(|turn| 0 < turn.plan.wave || !turn.plan.volumes.is_empty())
+    }
+
+    /// Whether some workload has been told to end, and is waited for.
+    pub fn is_under_way(&self) -> bool {
+        self.all.iter().any(Turn::is_under_way)
+    }
+
+    /// Whose turn it is to be asked.
+    fn asking(&self) -> BTreeSet<Name> {
+        let all = self.all.iter().enumerate();
+        let is_next = |(at, turn): &(usize, &Turn)| {
+            let mut others = self.all.iter().enumerate().filter(|(other, _)| other != at);
+            matches!(turn.step, TurnStep::Asked { .. }) && !others.any(|(other, it)| it.precedes(other < *at, turn))
+        };
+        all.filter(is_next).map(|(_, turn)| turn.plan.workload.clone()).collect()
+    }
+
+    /// The turn of this workload.
+    pub fn of(&self, workload: &Name) -> Option<&Turn> {
+        self.all.iter().find(|turn| turn.plan.workload == *workload)
+    }
+
+    fn step_mut(&mut self, workload: &Name) -> Option<&mut TurnStep> {
+        self.all.iter_mut().find(|turn| turn.plan.workload == *workload).map(|turn| &mut turn.step)
+    }
+
+    fn takes(&mut self, workload: &Name, next: impl FnOnce(&TurnStep) -> TurnStep) {
+        if let Some(step) = self.step_mut(workload) {
+            *step = next(step);
+        }
+    }
+
     /// Takes an event into account, if it concerns a turn.
     pub(super) fn evolve(&mut self, event: &Event) {
         match event {
-            Event::TurnsPlanned { turns } => self.waiting.clone_from(turns),
-            Event::TurnBegan { workload, until } => {
-                let at = self.waiting.iter().position(|plan| plan.workload == *workload);
-                let volumes = at.map(|at| self.waiting.remove(at).volumes).unwrap_or_default();
-                let step = TurnStep::Ending { volumes };
-                self.current = Some(Turn { workload: workload.clone(), until: *until, step });
+            Event::EvictionRefused { workload, budget, until } => self.takes(workload, |step| TurnStep::Refused {
+                attempt: attempt(step),
+                budget: budget.clone(),
+                until: *until,
+            }),
+            Event::EvictionAskedAgain { workload } => {
+                self.takes(workload, |step| TurnStep::Asked { attempt: attempt(step).saturating_add(1) });
             }
-            Event::WorkloadEnded { volumes, .. } => {
+            Event::TurnBegan { workload, until, .. } => self.takes(workload, |_| TurnStep::Ending { until: *until }),
+            Event::WorkloadEnded { workload, volumes } => {
                 self.leaving.extend(volumes.iter().cloned());
-                if let Some(turn) = &mut self.current {
-                    turn.step = TurnStep::Detaching { volumes: volumes.clone() };
-                }
+                let until = self.of(workload).and_then(Turn::until).unwrap_or_default();
+                self.takes(workload, |_| TurnStep::Detaching { volumes: volumes.clone(), until });
             }
             Event::VolumeDetached { volume } | Event::AttachmentReleased { volume } => {
-                if let Some(Turn { step: TurnStep::Detaching { volumes }, .. }) = &mut self.current {
-                    volumes.remove(volume);
+                for turn in &mut self.all {
+                    if let TurnStep::Detaching { volumes, .. } = &mut turn.step {
+                        volumes.remove(volume);
+                    }
                 }
             }
-            Event::TurnEnded { .. } => self.current = None,
+            Event::TurnEnded { workload, .. } => self.takes(workload, |_| TurnStep::Over),
             _ => (),
         }
     }
 
-    /// The next step that needs nobody's report.
-    fn next(&self, ends: Timestamp, facts: &Facts<'_>) -> Option<Event> {
-        let Some(Turn { workload, until, step }) = &self.current else {
-            let plan = self.waiting.first().filter(|_| facts.now < ends)?;
-            let rules = &facts.policy.reconciliation.drain;
-            let until = facts.now.after(rules.end_buffer_ms).after(rules.volume_detach_ms).min(ends);
-            return Some(Event::TurnBegan { workload: plan.workload.clone(), until });
-        };
-        let is_over = *until <= facts.now;
-        let outcome = match step {
-            TurnStep::Detaching { volumes } if volumes.is_empty() => TurnOutcome::Done,
-            TurnStep::Detaching { .. } if is_over => TurnOutcome::VolumesStayed,
-            TurnStep::Ending { .. } if is_over => TurnOutcome::WorkloadStayed,
-            TurnStep::Detaching { .. } | TurnStep::Ending { .. } => return None,
-        };
-        Some(Event::TurnEnded { workload: workload.clone(), outcome })
+    /// The next turn that is over, or that nobody waits for any longer.
+    fn next(&self, now: Timestamp) -> Option<Event> {
+        self.all.iter().find_map(|turn| {
+            let outcome = match &turn.step {
+                TurnStep::Detaching { volumes, .. } if volumes.is_empty() => TurnOutcome::Done,
+                TurnStep::Detaching { until, .. } if *until <= now => TurnOutcome::VolumesStayed,
+                TurnStep::Ending { until } if *until <= now => TurnOutcome::WorkloadStayed,
+                _ => return None,
+            };
+            Some(Event::TurnEnded { workload: turn.plan.workload.clone(), outcome })
+        })
     }
 }
 
-/// The first turn, when the workloads may end.
-pub(super) fn begin(state: &State, facts: &Facts<'_>) -> Vec<Event> {
-    let turns = state.spec.as_ref().map(|spec| spec.turns()).unwrap_or_default();
-    if turns.is_empty() {
-        return Vec::new();
+fn attempt(step: &TurnStep) -> u32 {
+    match step {
+        TurnStep::Asked { attempt } | TurnStep::Refused { attempt, .. } => *attempt,
+        TurnStep::Ending { .. } | TurnStep::Detaching { .. } | TurnStep::Over => 0,
     }
-    with_next(state, vec![Event::TurnsPlanned { turns }], facts)
 }
 
-/// The agent says that the workload whose turn it is does not run any more.
-pub(super) fn report_ended(state: &State, effect: EffectId, workload: &Name, facts: &Facts<'_>) -> Verdict {
-    let volumes = match state.turn() {
-        Some(Turn { workload: whose, step: TurnStep::Ending { volumes }, .. })
-            if whose == workload && state.running_effect() == Some(effect) =>
-        {
-            volumes.intersection(&state.attachments).cloned().collect()
-        }
-        _ => return Ok(Decision::nothing(Reason::StaleReport)),
-    };
-    let ended = Event::WorkloadEnded { workload: workload.clone(), volumes };
-    Ok(Decision::because(Reason::WorkloadEnded, with_next(state, vec![ended], facts)))
+/// The workload is told to end: it has its grace and what the policy adds to that, or else its volumes have their time beside
+/// its grace, but no longer than the drain may take.
+pub(super) fn begin(state: &State, turn: &Turn, is_forced: bool, facts: &Facts<'_>) -> Option<Event> {
+    let ends = state.drain.as_ref()?.until;
+    let rules = &facts.policy.reconciliation.drain;
+    let has_volumes = !turn.plan.volumes.is_empty();
+    let more_ms = if has_volumes { rules.end_buffer_ms.max(rules.volume_detach_ms) } else { rules.end_buffer_ms };
+    let until = facts.now.after(turn.plan.grace_ms).after(more_ms).min(ends);
+    Some(Event::TurnBegan { workload: turn.plan.workload.clone(), is_forced, until })
+}
+
+/// The agent says that these workloads do not run any more, which have been told to end.
+pub(super) fn report_ended(state: &State, effect: EffectId, ended: &BTreeSet<Name>, facts: &Facts<'_>) -> Verdict {
+    let known = state.turns().filter(|_| state.running_effect() == Some(effect));
+    let Some(mut turns) = known.cloned() else { return Ok(Decision::nothing(Reason::StaleReport)) };
+    let mut events = Vec::new();
+    for workload in ended {
+        let Some(turn) = turns.of(workload).filter(|turn| matches!(turn.step, TurnStep::Ending { .. })) else {
+            continue;
+        };
+        let is_needed = |volume: &&Name| turns.all.iter().any(|it| it.plan.workload != *workload && it.uses(volume));
+        let left = turn.plan.volumes.intersection(&state.attachments).filter(|volume| !is_needed(volume));
+        let event = Event::WorkloadEnded { workload: workload.clone(), volumes: left.cloned().collect() };
+        turns.evolve(&event);
+        events.push(event);
+    }
+    if events.is_empty() {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    }
+    Ok(Decision::because(Reason::WorkloadEnded, with_next(state, events, facts)))
 }
 
 /// A volume is not attached to this instance any more.
@@ -206,19 +326,19 @@ pub(super) fn note_detached(state: &State, effect: EffectId, volume: &Name, fact
     Ok(Decision::because(Reason::VolumeDetached, with_next(state, vec![detached], facts)))
 }
 
-/// These events, and the steps of the turns that follow from them.
+/// These events, and the ends of turns that follow from them.
 pub(super) fn with_next(state: &State, mut events: Vec<Event>, facts: &Facts<'_>) -> Vec<Event> {
-    let Some(drain) = state.drain.as_ref().filter(|drain| drain.outcome.is_none()) else { return events };
-    let mut turns = drain.turns.clone();
+    let Some(mut turns) = state.turns().cloned() else { return events };
     events.iter().for_each(|event| turns.evolve(event));
-    while let Some(next) = turns.next(drain.until, facts) {
+    while let Some(next) = turns.next(facts.now) {
         turns.evolve(&next);
         events.push(next);
     }
     events
 }
 
-/// When the present turn is over, whatever has become of it.
+/// When the first of the turns that are under way is over, whatever has become of it.
 pub(super) fn until(state: &State) -> Option<Timestamp> {
-    state.turn().map(|turn| turn.until)
+    let all = state.turns().into_iter().flat_map(|turns| &turns.all);
+    all.filter(|turn| turn.is_under_way()).filter_map(Turn::until).min()
 }

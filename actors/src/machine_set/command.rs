@@ -39,6 +39,9 @@ pub enum Command {
     Hold { reason: String, until: Option<Timestamp> },
     /// It may change its number again.
     Unhold,
+    /// As [`Command::Remove`], for the deployment that it belongs to. A supervisor's order, or asked with the deployment's
+    /// removal.
+    RemoveOwned,
 }
 
 impl Stored for Command {

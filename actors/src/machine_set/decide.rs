@@ -12,7 +12,11 @@ pub(super) type Verdict = contract::Verdict<State>;
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
     match command {
         Command::Declare(spec) => declare(state, spec),
-        Command::Remove => remove(state),
+        Command::Remove => match owner(state) {
+            Some(deployment) => Err(Rejection::Owned { deployment: deployment.clone() }),
+            None => remove(state),
+        },
+        Command::RemoveOwned => remove(state),
         Command::Wake { .. } => Ok(wake(state, facts)),
         Command::BeginPass { plan, names } => Ok(begin(state, plan, names, facts)),
         Command::ReportRemovals { told } => {
@@ -42,9 +46,7 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
     if spec.template.set.is_some() || spec.template.parent.is_some() || spec.template.has_turns() {
         return Err(Rejection::BadTemplate);
     }
-    let owner =
-        state.spec.as_ref().filter(|_| state.life == Life::Alive).and_then(|present| present.deployment.as_ref());
-    if let Some(deployment) = owner.filter(|owner| spec.deployment.as_ref() != Some(owner)) {
+    if let Some(deployment) = owner(state).filter(|owner| spec.deployment.as_ref() != Some(owner)) {
         return Err(Rejection::Owned { deployment: deployment.clone() });
     }
     match (state.life, &state.spec) {
@@ -57,6 +59,11 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
             Ok(Decision::because(Reason::NewlyDeclared, [Event::Declared { spec: spec.clone() }]))
         }
     }
+}
+
+/// The deployment that it belongs to: what becomes of it is decided there.
+fn owner(state: &State) -> Option<&Name> {
+    state.spec.as_ref().filter(|_| state.life == Life::Alive)?.deployment.as_ref()
 }
 
 fn remove(state: &State) -> Verdict {

@@ -53,7 +53,7 @@ pub enum Rejection {
     TooMany { most: u32 },
     #[error("its template names a set, a parent or volumes of workloads, which machines of a set cannot have")]
     BadTemplate,
-    #[error("it belongs to machine deployment {deployment}; change that")]
+    #[error("it belongs to machine deployment {deployment}; scale, change or delete that instead")]
     Owned { deployment: Name },
     #[error("the reason of a hold must have 1 to 255 bytes and no control characters")]
     BadHold,

@@ -43,12 +43,27 @@ pub struct Drain {
     pub evictions_max: u32,
     /// The wait after a refused eviction. Default 20 s.
     pub eviction_retry_ms: u64,
-    /// How long a workload may take to end in its turn. Default 30 s.
+    /// How long a workload may take to end in its turn beside its own grace. Default 30 s.
     pub end_buffer_ms: u64,
-    /// How long its volumes may take to leave beside that. Default 2 min.
+    /// How long its volumes may take to leave beside that grace, if that is longer. Default 2 min.
     pub volume_detach_ms: u64,
+    /// In which order they end. Default lowest-first.
+    pub order: DrainOrder,
     /// Who runs on a node that says it is not ready, or read-only, for longer than that is not waited for. Default 5 min.
     pub skip_after_ms: u64,
+}
+
+/// In which order the workloads of a machine end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DrainOrder {
+    /// Those of the lowest priority first, and those of a higher one when these have ended. Source: the graceful shutdown of
+    /// nodes in Kubernetes.
+    #[default]
+    LowestFirst,
+    /// Of those that name volumes, and end one after the other, those of the highest priority first; all others at once.
+    /// Source: Gardener's machine controller, 0.49.
+    HighestFirst,
 }
 
 /// Settings of the budget for giving machines up.
@@ -131,7 +146,8 @@ impl Reconciliation {
             undeployed: UndeployedReading::Unlimited,
         };
         let outage = Outage { all_silent_min: 0, ..Outage::default() };
-        Self { readings, outage, ..Self::default() }
+        let drain = Drain { order: DrainOrder::HighestFirst, ..Drain::default() };
+        Self { readings, outage, drain, ..Self::default() }
     }
 }
 
@@ -163,6 +179,7 @@ impl Default for Drain {
             eviction_retry_ms: 20_000,
             end_buffer_ms: 30_000,
             volume_detach_ms: 120_000,
+            order: DrainOrder::default(),
             skip_after_ms: 300_000,
         }
     }

@@ -15,10 +15,15 @@ use crate::{Forms, forms};
 pub(crate) fn machine() -> Forms {
     use machine::{
         Cause, Command, DrainOutcome, Event, Leaving, Reason, Rejection, Removal, Report, Skipped, Step, TurnOutcome,
-        TurnPlan, Workload,
+        Workload,
     };
-    let app =
-        Workload { name: name("app"), command: vec!["app".into()], env: [].into(), volumes: [name("data")].into() };
+    let app = Workload {
+        volumes: [name("data")].into(),
+        priority: -1,
+        grace_ms: Some(2),
+        application: Some(name("shop")),
+        ..Workload::new(name("app"), vec!["app".into()])
+    };
     let spec = Arc::new(machine::Spec { workloads: vec![app], ..machine_spec() });
     let zone = || Zone("b".into());
     let volume = || name("data");
@@ -75,12 +80,12 @@ pub(crate) fn machine() -> Forms {
             Command::ReleaseContainer { container: name("web-lxd-0") },
             Command::NoteVolume { volume: name("data"), zone: zone() },
             Command::Prepare { asked: Version(1), parameters: parameters(), config: Some(config()), cited: cited() },
-            Command::AllowEviction { effect: effect(1) },
-            Command::RefuseEviction { effect: effect(1), budget: budget() },
+            Command::AllowEviction { effect: effect(1), workloads: [name("app")].into() },
+            Command::RefuseEviction { effect: effect(1), workload: name("app"), budget: budget() },
             Command::Declare(spec.clone()),
             Command::NoteDetached { effect: effect(1), volume: volume() },
             Command::RemoveReturned { provider: name("local"), instance: instance(InstanceStatus::Running) },
-            Command::Report(Report::WorkloadEnded { effect: effect(1), workload: name("app") }),
+            Command::Report(Report::WorkloadsEnded { effect: effect(1), workloads: [name("app")].into() }),
         ]
         .into_iter()
         .chain(unstartable().map(|why| Command::RefuseStart { asked: Version(1), why, cited: cited() })),
@@ -145,7 +150,7 @@ pub(crate) fn machine() -> Forms {
             Event::BecameSuspect { cause: Cause::Silent, at: AT, until: AT },
             Event::BecameOverdue { cause: Cause::Silent, until: AT, at: AT },
             Event::GivenUp { cause: Cause::Silent, at: AT },
-            Event::DrainBegan { at: AT, until: AT },
+            Event::DrainBegan { at: AT, until: AT, turns: turns() },
             Event::DrainEnded { outcome: DrainOutcome::Empty },
             Event::DrainEnded { outcome: DrainOutcome::TimedOut },
             Event::DrainEnded { outcome: DrainOutcome::Silent },
@@ -167,15 +172,13 @@ pub(crate) fn machine() -> Forms {
             Event::ContainerReleased { container: name("web-lxd-0") },
             Event::VolumeIsIn { volume: name("data"), zone: zone() },
             Event::StartPrepared { parameters: parameters(), config: Some(config()), cited: cited(), at: AT },
-            Event::EvictionAllowed { is_forced: true, at: AT },
-            Event::EvictionRefused { budget: budget(), until: AT },
-            Event::EvictionAskedAgain,
+            Event::EvictionRefused { workload: name("app"), budget: budget(), until: AT },
+            Event::EvictionAskedAgain { workload: name("app") },
             Event::AgentJoined { token: "1f".into(), node: node(), at: AT },
             Event::Skipped { what: Skipped::Container { container: name("web-lxd-0") } },
             Event::Declared { spec: spec.clone() },
             Event::SpecChanged { spec },
-            Event::TurnsPlanned { turns: vec![TurnPlan { workload: name("app"), volumes: [volume()].into() }] },
-            Event::TurnBegan { workload: name("app"), until: AT },
+            Event::TurnBegan { workload: name("app"), is_forced: true, until: AT },
             Event::WorkloadEnded { workload: name("app"), volumes: [volume()].into() },
             Event::VolumeDetached { volume: volume() },
             Event::TurnEnded { workload: name("app"), outcome: TurnOutcome::Done },
@@ -213,6 +216,10 @@ pub(crate) fn machine() -> Forms {
 
 fn cited() -> Vec<Cited> {
     vec![Cited { document: "space/inner".parse().expect("a stream"), revision: 3 }]
+}
+
+fn turns() -> Vec<machine::TurnPlan> {
+    vec![machine::TurnPlan { workload: name("app"), volumes: [name("data")].into(), wave: 1, grace_ms: 2 }]
 }
 
 fn budget() -> machine::BudgetSeen {
@@ -358,6 +365,7 @@ pub(crate) fn machine_set() -> Forms {
         Command::Thaw,
         Command::Hold { reason: "audit".into(), until: Some(AT) },
         Command::Unhold,
+        Command::RemoveOwned,
     ];
     commands.extend(changes().map(begin));
     let mut all = forms("command", commands);

@@ -173,6 +173,9 @@ pub struct Workload {
     /// The volumes that it is told of, and the filesystems on them; none means all.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub volumes: BTreeSet<Name>,
+    /// How long it may take to end once it is asked to; then it is killed. None means as long as the agent gives everybody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grace_ms: Option<u64>,
 }
 
 /// One volume that workloads can use.

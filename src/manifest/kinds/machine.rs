@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{machine::Workload, vocab::Name};
 
-use super::machine_wishes as wishes;
+use super::{machine_wishes as wishes, policy::period};
 use crate::{
     manifest::{
         check::{Provider, Reference},
@@ -51,18 +51,18 @@ pub(super) fn machine(
     };
     let workloads = match fields.get("workloads") {
         None => Some(Vec::new()),
-        Some(field) => workloads(&field, reading),
+        Some(field) => workloads(&field, references, reading),
     };
     let spec = Spec { labels, ..Spec::with_provider(provider?) };
     let spec = wishes::wishes(&fields, spec, references, reading);
     Some(Spec { workloads: workloads?, ..spec? })
 }
 
-fn workloads(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Vec<Workload>> {
+fn workloads(field: &Field<'_>, references: &mut Vec<Reference>, reading: &mut Reading<'_>) -> Option<Vec<Workload>> {
     let mut workloads: Vec<Workload> = Vec::new();
     let mut is_whole = true;
     for item in field.items(limits::WORKLOADS_MAX, reading)? {
-        match workload(&item, reading) {
+        match workload(&item, references, reading) {
             None => is_whole = false,
             Some(new) if workloads.iter().any(|known| known.name == new.name) => {
                 let message = format!("this machine already has a workload `{}`", new.name);
@@ -74,8 +74,9 @@ fn workloads(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Vec<Workloa
     is_whole.then_some(workloads)
 }
 
-fn workload(item: &Field<'_>, reading: &mut Reading<'_>) -> Option<Workload> {
-    let fields = Fields::of(item, &["name", "command", "env", "volumes"], reading)?;
+fn workload(item: &Field<'_>, references: &mut Vec<Reference>, reading: &mut Reading<'_>) -> Option<Workload> {
+    let known = ["name", "command", "env", "volumes", "priority", "grace", "application"];
+    let fields = Fields::of(item, &known, reading)?;
     let name = fields.require("name", "some-name", reading).and_then(|field| field.name(reading));
     let example = r#"["sleep", "3600"]"#;
     let command = fields.require("command", example, reading).and_then(|field| command(&field, reading));
@@ -87,7 +88,26 @@ fn workload(item: &Field<'_>, reading: &mut Reading<'_>) -> Option<Workload> {
         None => BTreeSet::new(),
         Some(field) => volumes(&field, reading)?,
     };
-    Some(Workload { name: name?, command: command?, env, volumes })
+    let mut workload = Workload { env, volumes, ..Workload::new(name?, command?) };
+    if let Some(field) = fields.get("priority") {
+        workload.priority = whole_number(&field, reading)?;
+    }
+    if let Some(field) = fields.get("grace") {
+        workload.grace_ms = Some(period(&field, reading)?);
+    }
+    if let Some(field) = fields.get("application") {
+        workload.application = Some(Reference::named("application", &field, references, reading)?);
+    }
+    Some(workload)
+}
+
+/// A number that may be below 0.
+pub(super) fn whole_number(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<i32> {
+    let text = field.text(reading)?;
+    match text.parse() {
+        Ok(number) => Some(number),
+        Err(_) => field.refuse(reading, Code::WrongType, format!("{:?} is not a whole number", cut(text, 40)), ""),
+    }
 }
 
 /// The volumes that a workload uses; whether they are attached, and when, is not said here.

@@ -89,11 +89,7 @@ fn priorities(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<BTreeMap<N
             let message = format!("{:?} is not a machine name", cut(&key.text, 60));
             return reading.refuse(key.at, &value.path, Code::BadName, message, "write a name that the set assigned");
         };
-        let text = value.text(reading)?;
-        let Ok(priority) = text.parse::<i32>() else {
-            return value.refuse(reading, Code::WrongType, format!("{:?} is not a whole number", cut(text, 40)), "");
-        };
-        priorities.insert(name, priority);
+        priorities.insert(name, machine::whole_number(&value, reading)?);
     }
     Some(priorities)
 }

@@ -2,8 +2,8 @@
 
 use bailiwick_actors::{
     policy::{
-        self, GiveUpBy, Judged, LastRound, NextZone, NoZone, PeerRules, ReportReading, RetryBy, TaintReading,
-        UndeployedReading, WhenLost, ZoneBlame,
+        self, DrainOrder, GiveUpBy, Judged, LastRound, NextZone, NoZone, PeerRules, ReportReading, RetryBy,
+        TaintReading, UndeployedReading, WhenLost, ZoneBlame,
     },
     storage_rules::check_mount_point,
     vocab::HarvestMode,
@@ -120,6 +120,7 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
         "overshootDown",
         "drainTimeout",
         "drainSkipAfter",
+        "drainOrder",
         "evictionRetry",
         "evictionsMax",
         "workloadEnd",
@@ -145,6 +146,8 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
     set(&fields, "workloadEnd", &mut settings.drain.end_buffer_ms, positive_period, reading);
     set(&fields, "volumeDetach", &mut settings.drain.volume_detach_ms, period, reading);
     set(&fields, "drainTimeout", &mut settings.drain.timeout_ms, period, reading);
+    let orders = [("lowest-first", DrainOrder::LowestFirst), ("highest-first", DrainOrder::HighestFirst)];
+    set(&fields, "drainOrder", &mut settings.drain.order, |field, reading| one_of(field, orders, reading), reading);
     set(&fields, "drainSkipAfter", &mut settings.drain.skip_after_ms, period, reading);
 }
 

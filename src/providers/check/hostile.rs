@@ -1,9 +1,6 @@
 //! Names and texts that somebody chose with care.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use bailiwick_actors::{machine::Workload, vocab::Name};
 
@@ -44,8 +41,7 @@ async fn named(bench: &mut Bench, text: &str) -> Judged {
 /// A machine with this workload comes and goes as any other.
 async fn working(bench: &mut Bench, command: Vec<String>, env: BTreeMap<String, String>) -> Judged {
     let mut wish = bench.wish();
-    Arc::make_mut(&mut wish.spec).workloads =
-        vec![Workload { name: name("work")?, command, env, volumes: BTreeSet::new() }];
+    Arc::make_mut(&mut wish.spec).workloads = vec![Workload { env, ..Workload::new(name("work")?, command) }];
     let made = bench.create(&wish).await?;
     bench.must_be_present(&made).await
 }
@@ -139,7 +135,7 @@ pub const CHECKS: &[Check] = &[
                 let command = ["true".to_owned()].into_iter().chain(traps.clone()).collect();
                 let env = traps.iter().enumerate().map(|(n, trap)| (format!("TRAP_{n}"), trap.clone())).collect();
                 Arc::make_mut(&mut wish.spec).workloads =
-                    vec![Workload { name: name("trap")?, command, env, volumes: BTreeSet::new() }];
+                    vec![Workload { env, ..Workload::new(name("trap")?, command) }];
                 bench.create(&wish).await?;
                 bench.delete(&[wish.id]).await?;
                 match dir.exists() {
@@ -157,12 +153,7 @@ pub const CHECKS: &[Check] = &[
                 let mut wish = bench.wish();
                 let workload = |n: usize| {
                     let command = vec!["true".to_owned(), "x".repeat(16 * 1024)];
-                    Ok(Workload {
-                        name: name(&format!("work-{n}"))?,
-                        command,
-                        env: BTreeMap::new(),
-                        volumes: BTreeSet::new(),
-                    })
+                    Ok(Workload::new(name(&format!("work-{n}"))?, command))
                 };
                 Arc::make_mut(&mut wish.spec).workloads = (0..16).map(workload).collect::<Result<_, Stop>>()?;
                 match bench.try_create(vec![wish.clone()]).await?.remove(0) {

@@ -77,6 +77,7 @@ fn make(inner: &Inner, directory: &MachineDir, wish: &CreateMachine) -> io::Resu
         command: declared.command.clone(),
         env: declared.env.clone(),
         volumes: declared.volumes.clone(),
+        grace_ms: Some(declared.grace_ms()),
     };
     let tag = MachineTag {
         effect: wish.id,

@@ -49,6 +49,24 @@ fn a_workload_names_the_volumes_that_it_uses_once() {
 }
 
 #[test]
+fn a_workload_says_how_important_it_is_how_long_it_may_take_and_whose_it_is() {
+    let with = |says: &str| {
+        let application =
+            "---\napiVersion: bailiwick/v1\nkind: Application\nmetadata: {name: shop}\nspec: {machines: [web]}\n";
+        WHOLE.replace("jobs: [manage-model]", &format!("workloads: [{{name: db, command: [db], {says}}}]"))
+            + application
+    };
+    let db = spec(&with("priority: -2, grace: 1m30s, application: shop")).workloads.remove(0);
+    let application = db.application.as_ref().map(|name| name.as_str());
+    assert_eq!((db.priority, db.grace_ms(), application), (-2, 90_000, Some("shop")));
+    let plain = spec(&with("env: {}")).workloads.remove(0);
+    assert_eq!((plain.priority, plain.grace_ms(), plain.application), (0, 5_000, None));
+    assert_eq!(problems(with("priority: high")), ["wrong-type 14:51 spec.workloads[0].priority"]);
+    assert_eq!(problems(with("grace: 90")), ["bad-duration 14:48 spec.workloads[0].grace"]);
+    assert_eq!(problems(with("application: shp")), ["dangling-reference 14:54 spec.workloads[0].application"]);
+}
+
+#[test]
 fn a_machine_says_what_it_wishes_for() {
     let spec = spec(WHOLE);
     let zones = [Zone("a".into()), Zone("b".into())].into();

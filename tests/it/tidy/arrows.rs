@@ -58,7 +58,8 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 33] = [
+const DECLARED: [&str; 34] = [
+    "DrainOrder",
     "GiveUpBy",
     "Judged",
     "Zones",

@@ -108,8 +108,8 @@ fn is_stopped(pid: u32) -> bool {
 fn refusals(lab: &Lab) -> u32 {
     let detail = describe(lab, "machine/a")["detail"].to_string();
     let told = detail
-        .split_once("eviction delayed ")
-        .filter(|(_, rest)| rest.contains("application shop needs 1 of its other machines healthy, and has 0"));
+        .split_once("; refused ")
+        .filter(|(before, _)| before.contains("application shop needs 1 of its other machines healthy, and has 0"));
     told.and_then(|(_, rest)| rest.split_once(' ')?.0.parse().ok()).unwrap_or(0)
 }
 
@@ -196,13 +196,13 @@ fn a_drain_that_is_refused_goes_on_after_a_kill_with_the_deadline_it_had() {
     let time = began.rsplit_once('T').and_then(|(_, time)| time.split('.').next()).expect("a time");
     let keeps = || {
         let detail = describe(&lab, "machine/a")["detail"].to_string();
-        detail.split_once("drain ends ").is_some_and(|(_, deadline)| deadline.contains(time))
+        detail.split_once("draining until ").is_some_and(|(_, deadline)| deadline.contains(time))
     };
     eventually("it is refused with the deadline that it had", keeps);
     assert!(other.signal(Signal::CONT).expect("it is ours"));
     eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
     assert_eq!(only(&lab, "drain started"), began, "the drain began once");
-    only(&lab, "eviction of its workloads allowed");
+    only(&lab, "stopping workload w");
     only(&lab, "drained: all workloads stopped");
     node.signal(Signal::TERM);
     node.ended().code(0);
@@ -230,7 +230,7 @@ fn an_eviction_that_is_under_way_is_finished_after_a_kill_and_not_begun_again() 
     eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
     assert!(has_said("begin\nend\n"), "it was told once, and not started again");
     assert_eq!(only(&lab, "drain started"), began, "the drain began once");
-    only(&lab, "eviction of its workloads allowed");
+    only(&lab, "stopping workload w");
     only(&lab, "drained: all workloads stopped");
     node.signal(Signal::TERM);
     node.ended().code(0);
@@ -295,7 +295,7 @@ fn workloads_with_volumes_end_one_after_the_other_and_a_kill_in_the_middle_chang
     let order = happened(&lab);
     let place = |words: &str| place(&order, words);
     let steps = [
-        "workloads stop one after the other: db, web",
+        "in this order: db, web",
         "stopping workload db",
         "workload db stopped; detaching its volumes: data",
         "released volume data",
@@ -309,7 +309,7 @@ fn workloads_with_volumes_end_one_after_the_other_and_a_kill_in_the_middle_chang
     ];
     let places = steps.map(place);
     assert!(places.is_sorted(), "{order:?}");
-    only(&lab, "workloads stop one after the other");
+    only(&lab, "in this order");
     node.signal(Signal::TERM);
     node.ended().code(0);
 }

@@ -37,7 +37,10 @@ fn a_deployment_is_rolled_paused_restarted_and_undone() {
     lab.run(&["rollout", "pause", "shop"]).code(4);
 
     lab.run(&["rollout", "pause", "web"]).code(0);
-    lab.run(&["rollout", "restart", "web"]).code(5).says("its rollout is paused; resume it first");
+    lab.run(&["rollout", "restart", "web"])
+        .code(5)
+        .says("its rollout is paused; resume it first")
+        .says("run `bailiwick rollout resume web`, then retry");
     let why = json(&lab.run(&["why-not", "machine-deployment/web", "ready", "-o", "json"]).code(0));
     assert_eq!(why["holds"], true, "there is nothing to roll: {why}");
     // What a file says holds from when it is applied: this one says nothing of a pause.
@@ -68,10 +71,24 @@ fn a_deployment_is_rolled_paused_restarted_and_undone() {
         "set.yaml",
         deployment("v1").replace("MachineDeployment", "MachineSet").replace("name: web", &format!("name: {owned}")),
     );
-    lab.run(&["apply", &set]).code(5).says("it belongs to machine deployment web; change that");
+    lab.run(&["apply", &set])
+        .code(5)
+        .says("it belongs to machine deployment web; scale, change or delete that instead");
+    let refused = lab.run(&["delete", &format!("machine-set/{owned}")]).code(5);
+    refused.says("it belongs to machine deployment web").says("or delete the deployment");
+    let metrics = lab.http("GET", "/v1/metrics", "").1;
+    for line in
+        ["replicas_wanted{deployment=\"web\"} 2", "available{deployment=\"web\"} 2", "frozen{deployment=\"web\"} 0"]
+    {
+        assert!(metrics.contains(&format!("bailiwick_machine_deployment_{line}")), "{metrics}");
+    }
 
-    lab.run(&["delete", "machine-deployment/web", "--wait"]).code(0);
-    assert!(versions(&lab).is_empty());
+    lab.run(&["down", "--timeout", "60s"]).code(0);
+    let of = |kind: &str| json(&lab.run(&["get", kind, "-o", "json"]).code(0));
+    assert_eq!(
+        [of("machine-deployments"), of("machine-sets"), of("machines")],
+        [(); 3].map(|()| serde_json::json!([]))
+    );
     node.signal(rustix::process::Signal::TERM);
     node.ended().code(0);
 }

@@ -9,8 +9,8 @@ use crate::{
         given::{Case, after, answer, case},
     },
     machine::{
-        BudgetSeen, Cause, Command, DrainOutcome, Effect, Event, Reason as R, Removal, Report, Skipped, Spec, Workload,
-        rules::READ_ONLY,
+        BudgetSeen, Cause, Command, DrainOutcome, Effect, Event, Reason as R, Removal, Report, Skipped, Spec, TurnPlan,
+        Workload, rules::READ_ONLY,
     },
     policy::Document,
     ports::{Condition, Healthy},
@@ -23,7 +23,7 @@ fn then(past: Vec<Event>, more: impl IntoIterator<Item = Event>) -> Vec<Event> {
 
 /// It runs a workload, and its agent reports.
 fn busy() -> Vec<Event> {
-    let app = Workload { name: name("app"), command: vec!["app".into()], env: [].into(), volumes: [].into() };
+    let app = Workload::new(name("app"), vec!["app".into()]);
     let spec = Arc::new(Spec { workloads: vec![app], ..(*spec("local")).clone() });
     let at = Timestamp(2);
     vec![
@@ -35,8 +35,13 @@ fn busy() -> Vec<Event> {
     ]
 }
 
+/// What is planned for its workload.
+fn turns() -> Vec<TurnPlan> {
+    vec![TurnPlan { workload: name("app"), volumes: [].into(), wave: 0, grace_ms: Workload::GRACE_MS }]
+}
+
 fn began(until: u64) -> Event {
-    Event::DrainBegan { at: Timestamp(5), until: Timestamp(until) }
+    Event::DrainBegan { at: Timestamp(5), until: Timestamp(until), turns: turns() }
 }
 
 fn going(until: u64) -> Vec<Event> {
@@ -74,11 +79,15 @@ fn unfit(at: u64, text: &str) -> Event {
 }
 
 fn refused(until: u64) -> Event {
-    Event::EvictionRefused { budget: budget(), until: Timestamp(until) }
+    Event::EvictionRefused { workload: name("app"), budget: budget(), until: Timestamp(until) }
 }
 
 fn allowed(is_forced: bool) -> Event {
-    Event::EvictionAllowed { is_forced, at: NOW }
+    Event::TurnBegan { workload: name("app"), is_forced, until: NOW.after(35_000) }
+}
+
+fn again() -> Event {
+    Event::EvictionAskedAgain { workload: name("app") }
 }
 
 fn dies() -> [Event; 2] {
@@ -91,17 +100,17 @@ pub(super) fn table() -> Vec<Case<State>> {
 
 /// Nothing is forced by how often a budget refuses that never has room.
 fn hopeless_budgets() -> Vec<Case<State>> {
-    let refuse = || Command::RefuseEviction { effect: effect(2), budget: hopeless() };
-    let refused = |until| Event::EvictionRefused { budget: hopeless(), until };
-    let again = || Ok((R::BudgetHopeless, vec![refused(NOW.after(600_000))]));
-    let often = (0..400).flat_map(|_| [refused(Timestamp(5)), Event::EvictionAskedAgain]);
-    vec![case(going(900_000), refuse(), again()), case(then(going(900_000), often), refuse(), again())]
+    let refuse = || Command::RefuseEviction { effect: effect(2), workload: name("app"), budget: hopeless() };
+    let refused = |until| Event::EvictionRefused { workload: name("app"), budget: hopeless(), until };
+    let later = || Ok((R::BudgetHopeless, vec![refused(NOW.after(600_000))]));
+    let often = (0..400).flat_map(|_| [refused(Timestamp(5)), again()]);
+    vec![case(going(900_000), refuse(), later()), case(then(going(900_000), often), refuse(), later())]
 }
 
 /// Here a node may be unfit for 50 seconds.
 fn unfit_nodes() -> Vec<Case<State>> {
     let skipped = || Ok((R::DrainSkipped, then(vec![Event::RemovalBegan { at: NOW }], dies())));
-    let begins = Event::DrainBegan { at: NOW, until: NOW.after(7_200_000) };
+    let begins = Event::DrainBegan { at: NOW, until: NOW.after(7_200_000), turns: turns() };
     let drained = || Ok((R::RemovalDrains, vec![Event::RemovalBegan { at: NOW }, begins.clone()]));
     let well = Event::NodeReported { conditions: vec![condition(true)], at: Timestamp(30_000) };
     let told = |reports: Vec<Event>| then(busy(), reports);
@@ -117,14 +126,14 @@ fn drains() -> Vec<Case<State>> {
     let drained = || Command::Report(Report::Drained { effect: effect(2) });
     let silent = || Command::Report(Report::NodeSilent { effect: effect(2), last_seen: Timestamp(50_000) });
     let lost = || Command::Report(Report::Lost { effect: effect(2) });
-    let begins = Event::DrainBegan { at: NOW, until: NOW.after(7_200_000) };
+    let begins = Event::DrainBegan { at: NOW, until: NOW.after(7_200_000), turns: turns() };
     let stale = Event::NodeWentStale { last_seen: Timestamp(50_000) };
     let forced = Command::RemoveWith(Removal { force: true, ..Removal::default() });
     let release = Command::ReleaseAttachment { volume: name("data") };
     let released = || Event::AttachmentReleased { volume: name("data") };
     let wake = || Command::Wake { due: NOW };
-    let allow = |version| Command::AllowEviction { effect: effect(version) };
-    let refuse = |version| Command::RefuseEviction { effect: effect(version), budget: budget() };
+    let allow = |version| Command::AllowEviction { effect: effect(version), workloads: [name("app")].into() };
+    let refuse = |version| Command::RefuseEviction { effect: effect(version), workload: name("app"), budget: budget() };
     let once = |until| then(going(900_000), [refused(until)]);
     let two = then(
         super::with_volume(),
@@ -138,14 +147,10 @@ fn drains() -> Vec<Case<State>> {
         case(going(900_000), refuse(2), Ok((R::EvictionRefused, vec![refused(120_000)]))),
         case(once(120_000), allow(2), Ok((R::EvictionNotAsked, vec![]))),
         case(once(120_000), wake(), Ok((R::NotDueYet, vec![]))),
-        case(once(100_000), wake(), Ok((R::RetryDue, vec![Event::EvictionAskedAgain]))),
+        case(once(100_000), wake(), Ok((R::RetryDue, vec![again()]))),
+        case(then(once(100_000), [again()]), refuse(2), Ok((R::EvictionRefused, vec![refused(120_000)]))),
         case(
-            then(once(100_000), [Event::EvictionAskedAgain]),
-            refuse(2),
-            Ok((R::EvictionRefused, vec![refused(120_000)])),
-        ),
-        case(
-            then(going(900_000), (0..359).flat_map(|_| [refused(5), Event::EvictionAskedAgain])),
+            then(going(900_000), (0..359).flat_map(|_| [refused(5), again()])),
             refuse(2),
             Ok((R::EvictionForced, vec![allowed(true)])),
         ),
@@ -218,8 +223,8 @@ fn whoever_was_refused_is_woken_to_ask_again() {
     let (state, _) = after::<State>(&then(going(900_000), [refused(120_000)]));
     let due = |until| Effect::WakeAt(Timestamp(until));
     assert_eq!(state.pending(&NoView), [due(120_000), due(900_000)].into());
-    let (state, _) = after::<State>(&then(going(900_000), [refused(120_000), Event::EvictionAskedAgain]));
-    assert!(state.asks_for_eviction());
+    let (state, _) = after::<State>(&then(going(900_000), [refused(120_000), again()]));
+    assert_eq!(state.asking(), [name("app")].into());
     assert_eq!(state.pending(&NoView), [due(900_000)].into());
 }
 

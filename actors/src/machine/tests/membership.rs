@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{NOW, State, instance, name, spec};
 use crate::{
     contract::given::{Case, case},
-    machine::{Command, DrainOutcome, Event, Reason as R, Rejection, Removal, Skipped, Spec, Workload},
+    machine::{Command, DrainOutcome, Event, Reason as R, Rejection, Removal, Skipped, Spec, TurnPlan, Workload},
     vocab::{Life, Timestamp},
 };
 
@@ -20,7 +20,7 @@ fn disengaged(set: &str) -> Event {
 /// It runs a server, its agent reports, and a set counts on it.
 fn serving() -> Vec<Event> {
     let at = Timestamp(2);
-    let server = Workload { name: name("server"), command: vec!["server".into()], env: [].into(), volumes: [].into() };
+    let server = Workload::new(name("server"), vec!["server".into()]);
     vec![
         Event::Declared { spec: Arc::new(Spec { workloads: vec![server], ..(*spec("local")).clone() }) },
         Event::CreateRequested { at },
@@ -38,6 +38,11 @@ fn counted_on() -> Vec<Event> {
     vec![Event::Declared { spec: spec("local") }, Event::CreateRequested { at }, made, engaged("db")]
 }
 
+/// What is planned for its workload.
+fn turns() -> Vec<TurnPlan> {
+    vec![TurnPlan { workload: name("server"), volumes: [].into(), wave: 0, grace_ms: Workload::GRACE_MS }]
+}
+
 fn then(past: Vec<Event>, more: impl IntoIterator<Item = Event>) -> Vec<Event> {
     past.into_iter().chain(more).collect()
 }
@@ -47,7 +52,7 @@ pub(super) fn table() -> Vec<Case<State>> {
     let disengage = |set: &str| Command::Disengage { set: name(set) };
     let dies = || [Event::Died, Event::DeleteRequested { at: NOW }];
     let (late, end) = (NOW.after(7_000_000), NOW.after(7_200_000));
-    let drains = || Event::DrainBegan { at: NOW, until: end };
+    let drains = || Event::DrainBegan { at: NOW, until: end, turns: turns() };
     let dying = |past| then(past, [Event::RemovalBegan { at: NOW }]);
     let forced = Command::RemoveWith(Removal { force: true, ..Removal::default() });
     let skipped = || Event::Skipped { what: Skipped::Membership { set: name("db") } };
@@ -75,7 +80,7 @@ pub(super) fn table() -> Vec<Case<State>> {
         case(
             dying(serving()),
             disengage("db"),
-            Ok((R::RemovalDrains, vec![disengaged("db"), Event::DrainBegan { at: late, until: end }])),
+            Ok((R::RemovalDrains, vec![disengaged("db"), Event::DrainBegan { at: late, until: end, turns: turns() }])),
         )
         .at(late),
         case(

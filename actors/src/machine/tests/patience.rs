@@ -7,7 +7,7 @@ use super::{NOW, declared, effect, failed, fault, name, running, spec, stream};
 use crate::{
     contract::given::{Case, after, answer, case},
     machine::{
-        Cause, Command, Event, NodeFacts, Reason as R, Removal, RemovalReason, Report, Spec, State, Workload,
+        Cause, Command, Event, NodeFacts, Reason as R, Removal, RemovalReason, Report, Spec, State, TurnPlan, Workload,
         rules::{CRITICAL_TAINT, Overrides, Taint, TaintEffect},
     },
     policy::{Document, ReportReading, TaintReading},
@@ -15,13 +15,18 @@ use crate::{
     vocab::{FaultCode, Timestamp},
 };
 
+/// What is planned for its workload.
+fn turns() -> Vec<TurnPlan> {
+    vec![TurnPlan { workload: name("w"), volumes: [].into(), wave: 0, grace_ms: Workload::GRACE_MS }]
+}
+
 fn then(past: Vec<Event>, more: impl IntoIterator<Item = Event>) -> Vec<Event> {
     past.into_iter().chain(more).collect()
 }
 
 /// Whoever was declared before is declared like this.
 fn with(past: Vec<Event>, patience: Overrides) -> Vec<Event> {
-    let workload = Workload { name: name("w"), command: vec!["sleep".into()], env: [].into(), volumes: [].into() };
+    let workload = Workload::new(name("w"), vec!["sleep".into()]);
     let spec = Arc::new(Spec { patience, workloads: vec![workload], ..(*spec("local")).clone() });
     then(past, [Event::SpecChanged { spec }])
 }
@@ -101,7 +106,10 @@ pub(super) fn table() -> Vec<Case<State>> {
             Command::Remove,
             Ok((
                 R::RemovalDrains,
-                vec![Event::RemovalBegan { at: NOW }, Event::DrainBegan { at: NOW, until: NOW.after(40_000) }],
+                vec![
+                    Event::RemovalBegan { at: NOW },
+                    Event::DrainBegan { at: NOW, until: NOW.after(40_000), turns: turns() },
+                ],
             )),
         ),
         // What nobody can tell is as bad as what is bad.
@@ -187,7 +195,7 @@ fn why_it_goes_is_known_before_its_drain_and_until_it_is_gone() {
     );
     assert_eq!(why(&then(scaled, [Event::Died, Event::Removed])), None);
     // Who is given up is drained, and another instance made.
-    let drained = Event::DrainBegan { at: NOW, until: NOW.after(9) };
+    let drained = Event::DrainBegan { at: NOW, until: NOW.after(9), turns: turns() };
     assert_eq!(
         why(&then(busy, [Event::GivenUp { cause: Cause::Silent, at: NOW }, drained])),
         Some(RemovalReason::Unhealthy)

@@ -170,6 +170,9 @@ fn table() -> Vec<Case<State>> {
         case([], Command::Declare(Spec { template: inside, ..spec(1) }), Err(Rejection::BadTemplate)),
         case(owned(), Command::Declare(spec(1)), Err(Rejection::Owned { deployment: name("shop") })),
         case([], Command::Remove, Err(Rejection::NotDeclared)),
+        // What a deployment owns goes with it, and not by hand.
+        case(owned(), Command::Remove, Err(Rejection::Owned { deployment: name("shop") })),
+        case(owned(), Command::RemoveOwned, Ok((R::RemovalAsked, vec![Event::RemovalBegan]))),
         case(declared(), Command::Remove, Ok((R::RemovalAsked, vec![Event::RemovalBegan]))),
         case(going(), Command::Remove, Ok((R::AlreadyGoing, vec![]))),
         case(gone(), Command::Remove, Ok((R::AlreadyGone, vec![]))),

@@ -2,7 +2,7 @@
 
 use bailiwick_journal::Cite;
 
-use super::{Members, View, deployments};
+use super::{Members, View, owners};
 use crate::{
     machine, machine_class,
     machine_set::{Change, Command, State},
@@ -33,7 +33,7 @@ pub(super) fn rests_on(view: &View, order: &Order) -> Vec<Cite> {
         Order::MachineClass { command: machine_class::Command::Release { machines }, .. } => {
             machines.iter().fold(cites, |cites, machine| cites.cite(view.uses.left(machine)))
         }
-        Order::MachineDeployment { deployment, command } => deployments::rests_on(view, deployment, command, cites),
+        Order::MachineDeployment { deployment, command } => owners::rests_on(view, deployment, command, cites),
         _ => cites,
     }
     .list()
@@ -78,7 +78,7 @@ fn of_set(view: &View, set: &Name, command: &Command, cites: Cites) -> Cites {
             }
         },
         Command::ReportEmpty => cites.fold(&view.sets, set.as_str(), &[Fact::Life]).cite(view.left(set)),
-        Command::Declare(_) | Command::Remove => deployments::set_rests_on(view, set, command, cites),
+        Command::Declare(_) | Command::RemoveOwned => owners::set_rests_on(view, set, command, cites),
         _ => cites,
     }
 }

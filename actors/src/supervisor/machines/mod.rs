@@ -27,7 +27,7 @@ mod tests;
 
 pub use crate::vocab::{HarvestMode, InvalidHarvestMode};
 pub use deleted::Deleted;
-pub use evicting::waits_for_eviction;
+pub use evicting::going_on;
 pub use observe::differences;
 pub use state::{
     Change, Command, Effect, Event, Reason, Rejection, Sighting, SightingStatus, State, Unclaimed, Withholding,

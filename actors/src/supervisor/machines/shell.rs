@@ -9,7 +9,7 @@ use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message, WrapFuture}
 use bailiwick_journal::{Position, StreamId};
 use tokio::time::Instant;
 
-use super::{Command, State, View, differences, view::stream, waits_for_eviction};
+use super::{Command, State, View, differences, going_on, view::stream};
 use crate::{
     contract::Decider,
     machine::{self, Instance, Node, Progress, Report},
@@ -355,11 +355,11 @@ impl Handler<AgentReport> for SupervisorActor<State> {
         let known =
             matches!(&folded.state.node, Node::Reporting { conditions, .. } if !Condition::are_news(conditions, &seen));
         // Until somebody has said that it may end, what runs inside goes on.
-        let waits = waits_for_eviction(&folded.state, &self.view.documents);
-        let is_draining = folded.state.is_draining() && !waits;
+        let but = going_on(&folded.state, &self.view.documents);
+        let is_draining = folded.state.turns().is_some_and(|turns| but.len() < turns.all.len());
         let principal = format!("agent:machine/{machine}");
-        let but = folded.state.going_on();
-        let ended = running.filter(|_| is_draining).and_then(|running| folded.state.drain_report(effect, &running));
+        let ended =
+            running.filter(|_| is_draining).and_then(|running| folded.state.drain_report(effect, &running, &but));
         if let Some(ended) = ended {
             self.report(machine, ended, principal, ctx);
         } else if !known && self.may_record(&machine, &conditions) {

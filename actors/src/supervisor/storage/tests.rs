@@ -227,7 +227,7 @@ fn attachments_wait_while_the_workloads_of_their_machine_end() {
     let seen = files_mounted(files_made(files_declared(attached())));
     let ending = [
         machine::Event::RemovalBegan { at: Timestamp(8) },
-        machine::Event::DrainBegan { until: Timestamp(99), at: Timestamp(8) },
+        machine::Event::DrainBegan { until: Timestamp(99), at: Timestamp(8), turns: Vec::new() },
     ];
     let seen = seen.then("machine/web", stored(ending));
     assert_eq!(seen.look("machine/web"), []);

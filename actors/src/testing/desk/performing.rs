@@ -15,7 +15,7 @@ use crate::{
     contract::{Decider, NoView},
     machine, machine_deployment, machine_set,
     ports::{AttachmentInfo, InstanceStatus, MachineInstance, Operation, ProvisionedVolume, Turn},
-    vocab::{EffectId, Fault, FaultCode, InstanceId, SizeMib, Timestamp, Zone},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Nonce, SizeMib, Timestamp, Zone},
     volume, volume_attachment,
 };
 
@@ -145,20 +145,18 @@ impl Desk {
 
     fn call_about_machine(&mut self, stream: &StreamId, operation: Operation, owed: &Owed) -> bool {
         use machine::Report;
-        let (attempt, effect) = (owed.attempt, owed.effect);
+        let attempt = owed.attempt;
         let report = match operation {
             Operation::CreateMachine => match self.make(stream, owed) {
                 Some(Ok(instance)) => Report::Created { attempt, instance },
                 Some(Err(fault)) => Report::CreateFailed { attempt, fault },
                 None => return false,
             },
-            operation => match (self.unmake(stream, operation, owed), operation) {
-                (Some(Ok(())), Operation::DeleteMachine) => Report::Deleted { attempt },
-                (Some(Err(fault)), Operation::DeleteMachine) => Report::DeleteFailed { attempt, fault },
-                (Some(Ok(())), _) => Report::StrayDeleted { effect, attempt },
-                (Some(Err(fault)), _) => Report::StrayDeleteFailed { effect, attempt, fault },
-                (None, _) => return false,
-            },
+            operation => {
+                let other = self.whose(stream, operation, owed);
+                let Some(report) = other.or_else(|| self.removed(stream, operation, owed)) else { return false };
+                report
+            }
         };
         let from = self.from("provider".into(), Some(owed.cause));
         self.ask::<machine::State>(stream, machine::Command::Report(report), from);
@@ -182,6 +180,38 @@ impl Desk {
         };
         self.provider.instances.insert(instance.effect, instance.clone());
         Some(Ok(instance))
+    }
+
+    /// What is reported instead of a removal: an instance that was not seen yet is asked for first, and left alone if it is
+    /// somebody else's, or if nobody can tell.
+    fn whose(&mut self, stream: &StreamId, operation: Operation, owed: &Owed) -> Option<machine::Report> {
+        let state = self.machine_state(stream.name())?;
+        let is_proven =
+            operation == Operation::DeleteMachine && state.intent().is_some_and(|of| state.has_proof_of(of));
+        if is_proven || self.provider.is_asked(stream, owed.effect, owed.attempt) {
+            return None;
+        }
+        let (looked, journal) = (self.call(stream, Asked::Lookup, owed), self.journal.id());
+        match self.provider.lookup(looked) {
+            Ok(None) => None,
+            Ok(Some(instance)) => {
+                let own = Nonce::of(journal, instance.effect);
+                let nonce = instance.nonce().filter(|nonce| *nonce != own.as_str())?.to_owned();
+                let (effect, instance) = (instance.effect, instance.instance);
+                Some(machine::Report::StartedByOther { effect, instance, nonce })
+            }
+            Err(fault) => Some(not_removed(operation, owed, fault)),
+        }
+    }
+
+    fn removed(&mut self, stream: &StreamId, operation: Operation, owed: &Owed) -> Option<machine::Report> {
+        use machine::Report;
+        let (attempt, effect) = (owed.attempt, owed.effect);
+        Some(match (self.unmake(stream, operation, owed)?, operation) {
+            (Ok(()), Operation::DeleteMachine) => Report::Deleted { attempt },
+            (Ok(()), _) => Report::StrayDeleted { effect, attempt },
+            (Err(fault), operation) => not_removed(operation, owed, fault),
+        })
     }
 
     /// Removes an instance.
@@ -250,6 +280,14 @@ impl Desk {
         let zone = owed.zone.clone().filter(|_| asked == Asked::Operation(Operation::CreateMachine));
         let (at, stream, effect) = (self.now, Some(stream.clone()), Some(owed.effect));
         Call { at, stream, asked, effect, attempt: owed.attempt, zone }
+    }
+}
+
+fn not_removed(operation: Operation, owed: &Owed, fault: Fault) -> machine::Report {
+    let (attempt, effect) = (owed.attempt, owed.effect);
+    match operation {
+        Operation::DeleteMachine => machine::Report::DeleteFailed { attempt, fault },
+        _ => machine::Report::StrayDeleteFailed { effect, attempt, fault },
     }
 }
 

@@ -104,6 +104,11 @@ impl Provider {
         }
     }
 
+    /// Whether such a call is under way.
+    pub(super) fn is_asked(&self, stream: &StreamId, effect: EffectId, attempt: u32) -> bool {
+        self.under_way.contains(&(stream.clone(), effect, attempt))
+    }
+
     /// Whether it has, or says that it has, something under this id.
     pub(super) fn lookup(&mut self, call: Call) -> Result<Option<MachineInstance>, Fault> {
         let there = call.effect.and_then(|effect| self.instances.get(&effect)).cloned();

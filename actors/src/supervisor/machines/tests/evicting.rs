@@ -6,7 +6,7 @@ use super::*;
 use crate::{
     contract::Stored,
     document::{self, Application, Content},
-    machine::{BudgetSeen, Node, Spec, Workload},
+    machine::{BudgetSeen, Node, Spec, TurnPlan, Workload},
 };
 
 fn put<E: Stored>(view: &mut View, position: u64, stream: &str, first: u64, events: &[E]) {
@@ -22,7 +22,7 @@ fn shop(min_available: Option<u32>) -> View {
     let says = Content::Application(Application { machines, min_available, ..Application::default() });
     put(&mut view, 1, "application/shop", 1, &[document::Event::Declared { content: Box::new(says) }]);
     for (position, machine) in (2..).zip(["a", "b", "c"]) {
-        let app = Workload { name: name("app"), command: vec!["app".into()], env: [].into(), volumes: [].into() };
+        let app = Workload::new(name("app"), vec!["app".into()]);
         let spec = Arc::new(Spec { workloads: vec![app], ..Spec::with_provider(name("local")) });
         let at = Timestamp(1);
         let stream: StreamId = format!("machine/{machine}").parse().expect("a stream");
@@ -45,8 +45,14 @@ fn shop(min_available: Option<u32>) -> View {
     view
 }
 
+fn plan(workload: &str, volumes: &[&str], wave: u32) -> TurnPlan {
+    let volumes = volumes.iter().map(|volume| name(volume)).collect();
+    TurnPlan { workload: name(workload), volumes, wave, grace_ms: 5 }
+}
+
 fn drains(view: &mut View, position: u64, machine: &str) {
-    let began = machine::Event::DrainBegan { at: Timestamp(2), until: Timestamp(9_000) };
+    let turns = vec![plan("app", &[], 0)];
+    let began = machine::Event::DrainBegan { at: Timestamp(2), until: Timestamp(9_000), turns };
     put(view, position, &format!("machine/{machine}"), 6, &[began]);
 }
 
@@ -56,11 +62,14 @@ fn answers(view: &View, machines: &[&str]) -> Vec<String> {
     let decision = answer(&State::default(), view, &Command::Look { machines });
     let said = |event: Event| match event {
         Event::Issued { order: Order::Machine { machine, command }, .. } => match command {
-            machine::Command::AllowEviction { .. } => format!("{machine}: allowed"),
-            machine::Command::RefuseEviction { budget, .. } => {
+            machine::Command::AllowEviction { workloads, .. } => {
+                let all: Vec<&str> = workloads.iter().map(Name::as_str).collect();
+                format!("{machine}: {} allowed", all.join(" and "))
+            }
+            machine::Command::RefuseEviction { workload, budget, .. } => {
                 let BudgetSeen { available, needed, .. } = budget;
                 let hopeless = if budget.is_hopeless() { ", hopeless" } else { "" };
-                format!("{machine}: {available} of {needed}{hopeless}")
+                format!("{machine}: {workload} {available} of {needed}{hopeless}")
             }
             other => panic!("{other:?}"),
         },
@@ -74,12 +83,15 @@ fn two_who_ask_at_once_do_not_both_take_the_last_room() {
     let mut view = shop(Some(2));
     drains(&mut view, 10, "a");
     drains(&mut view, 11, "b");
-    assert_eq!(answers(&view, &["a", "b"]), ["a: allowed", "b: 1 of 2"]);
+    assert_eq!(answers(&view, &["a", "b"]), ["a: app allowed", "b: app 1 of 2"]);
     // What was said and is not taken in yet counts, too.
     let effect = view.machines.get("a").and_then(|state| state.running_effect()).unwrap();
-    let order = Order::Machine { machine: name("a"), command: machine::Command::AllowEviction { effect } };
+    let order = Order::Machine {
+        machine: name("a"),
+        command: machine::Command::AllowEviction { effect, workloads: [name("app")].into() },
+    };
     put(&mut view, 12, "supervisor/machines", 1, &[Event::Issued { order, cites: Vec::new() }]);
-    assert_eq!(answers(&view, &["b"]), ["b: 1 of 2"]);
+    assert_eq!(answers(&view, &["b"]), ["b: app 1 of 2"]);
     assert_eq!(answers(&view, &["a"]), [""; 0], "it was answered");
 }
 
@@ -87,12 +99,12 @@ fn two_who_ask_at_once_do_not_both_take_the_last_room() {
 fn a_budget_that_needs_more_machines_than_there_are_is_hopeless() {
     let mut view = shop(Some(3));
     drains(&mut view, 10, "a");
-    assert_eq!(answers(&view, &["a"]), ["a: 2 of 3, hopeless"]);
+    assert_eq!(answers(&view, &["a"]), ["a: app 2 of 3, hopeless"]);
     // That another one is gone for now is no reason to give up hope.
     let mut view = shop(Some(2));
     drains(&mut view, 10, "a");
     put(&mut view, 11, "machine/b", 6, &[machine::Event::NodeWentStale { last_seen: Timestamp(1) }]);
-    assert_eq!(answers(&view, &["a"]), ["a: 1 of 2"]);
+    assert_eq!(answers(&view, &["a"]), ["a: app 1 of 2"]);
 }
 
 #[test]
@@ -100,11 +112,12 @@ fn who_has_no_budget_asks_nobody() {
     let mut view = shop(None);
     drains(&mut view, 10, "a");
     assert_eq!(answers(&view, &["a"]), [""; 0]);
-    assert!(!super::super::waits_for_eviction(view.machines.get("a").unwrap(), &view.documents));
+    let goes_on = |view: &View| super::super::going_on(view.machines.get("a").unwrap(), &view.documents);
+    assert_eq!(goes_on(&view), [].into());
     let mut view = shop(Some(0));
     drains(&mut view, 10, "a");
-    assert!(super::super::waits_for_eviction(view.machines.get("a").unwrap(), &view.documents));
-    assert_eq!(answers(&view, &["a"]), ["a: allowed"]);
+    assert_eq!(goes_on(&view), [name("app")].into());
+    assert_eq!(answers(&view, &["a"]), ["a: app allowed"]);
 }
 
 #[test]
@@ -113,22 +126,74 @@ fn who_is_silent_or_ill_is_not_available() {
     drains(&mut view, 10, "a");
     put(&mut view, 11, "machine/b", 6, &[machine::Event::NodeWentStale { last_seen: Timestamp(1) }]);
     assert!(matches!(view.machines.get("b").unwrap().node, Node::Stale { .. }));
-    assert_eq!(answers(&view, &["a"]), ["a: 1 of 2"]);
+    assert_eq!(answers(&view, &["a"]), ["a: app 1 of 2"]);
+}
+
+/// Two workloads on each machine of the shop: one of it, and one of something else that has no budget.
+fn mixed(min_available: Option<u32>) -> View {
+    let mut view = shop(min_available);
+    let of = |title: &str, application: &str| Workload {
+        application: Some(name(application)),
+        ..Workload::new(name(title), vec![title.into()])
+    };
+    for (position, machine) in (5..).zip(["a", "b", "c"]) {
+        let workloads = vec![of("app", "shop"), of("logs", "logging")];
+        let spec = Arc::new(Spec { workloads, ..Spec::with_provider(name("local")) });
+        put(&mut view, position, &format!("machine/{machine}"), 6, &[machine::Event::SpecChanged { spec }]);
+    }
+    view
+}
+
+fn drains_both(view: &mut View, position: u64, machine: &str) {
+    let turns = vec![plan("app", &[], 0), plan("logs", &[], 0)];
+    let began = machine::Event::DrainBegan { at: Timestamp(2), until: Timestamp(9_000), turns };
+    put(view, position, &format!("machine/{machine}"), 7, &[began]);
 }
 
 #[test]
-fn who_ends_its_workloads_one_after_the_other_is_told_to_begin_budget_or_not() {
-    let mut view = shop(None);
-    let app =
-        Workload { name: name("app"), command: vec!["app".into()], env: [].into(), volumes: [name("data")].into() };
-    let spec = Arc::new(Spec { workloads: vec![app], ..Spec::with_provider(name("local")) });
-    put(&mut view, 9, "machine/a", 6, &[machine::Event::SpecChanged { spec }]);
-    let began = machine::Event::DrainBegan { at: Timestamp(2), until: Timestamp(9_000) };
-    put(&mut view, 10, "machine/a", 7, &[began]);
-    let waits = |view: &View| super::super::waits_for_eviction(view.machines.get("a").unwrap(), &view.documents);
-    assert!(waits(&view), "nothing is told to end before that");
-    assert_eq!(answers(&view, &["a"]), ["a: allowed"]);
-    put(&mut view, 11, "machine/a", 8, &[machine::Event::EvictionAllowed { is_forced: false, at: Timestamp(3) }]);
-    assert!(!waits(&view));
-    assert_eq!(answers(&view, &["a"]), [""; 0]);
+fn a_budget_keeps_the_workloads_of_its_application_and_no_others() {
+    let mut view = mixed(Some(3));
+    drains_both(&mut view, 10, "a");
+    assert_eq!(answers(&view, &["a"]), ["a: logs allowed"]);
+    let began = machine::Event::TurnBegan { workload: name("logs"), is_forced: false, until: Timestamp(90) };
+    put(&mut view, 11, "machine/a", 8, &[began]);
+    assert_eq!(answers(&view, &["a"]), ["a: app 2 of 3, hopeless"]);
+    let goes_on = super::super::going_on(view.machines.get("a").unwrap(), &view.documents);
+    assert_eq!(goes_on, [name("app")].into());
+}
+
+#[test]
+fn who_ended_something_else_still_counts_for_an_application() {
+    let mut view = mixed(Some(2));
+    drains_both(&mut view, 10, "a");
+    let began =
+        |title: &str| machine::Event::TurnBegan { workload: name(title), is_forced: false, until: Timestamp(90) };
+    put(&mut view, 11, "machine/a", 8, &[began("logs")]);
+    drains_both(&mut view, 12, "b");
+    assert_eq!(answers(&view, &["b"]), ["b: app and logs allowed"], "the others are a, which keeps its app, and c");
+    put(&mut view, 13, "machine/a", 9, &[began("app")]);
+    put(&mut view, 14, "machine/b", 8, &[began("logs")]);
+    assert_eq!(answers(&view, &["b"]), ["b: app 1 of 2"]);
+}
+
+#[test]
+fn where_workloads_end_in_an_order_they_are_told_one_wave_after_the_other() {
+    for (first, second) in
+        [(plan("app", &["data"], 0), plan("logs", &["more"], 0)), (plan("app", &[], 0), plan("logs", &[], 1))]
+    {
+        let mut view = mixed(None);
+        let turns = vec![first, second];
+        let began = machine::Event::DrainBegan { at: Timestamp(2), until: Timestamp(9_000), turns };
+        put(&mut view, 10, "machine/a", 7, &[began]);
+        let goes_on = |view: &View| super::super::going_on(view.machines.get("a").unwrap(), &view.documents);
+        assert_eq!(goes_on(&view), [name("app"), name("logs")].into(), "nothing is told to end before that");
+        assert_eq!(answers(&view, &["a"]), ["a: app allowed"], "budget or not");
+        let began = machine::Event::TurnBegan { workload: name("app"), is_forced: false, until: Timestamp(90) };
+        put(&mut view, 11, "machine/a", 8, &[began]);
+        assert_eq!(goes_on(&view), [name("logs")].into());
+        assert_eq!(answers(&view, &["a"]), [""; 0]);
+        let over = machine::Event::TurnEnded { workload: name("app"), outcome: machine::TurnOutcome::Done };
+        put(&mut view, 12, "machine/a", 9, &[over]);
+        assert_eq!(answers(&view, &["a"]), ["a: logs allowed"]);
+    }
 }

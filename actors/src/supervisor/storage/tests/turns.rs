@@ -5,12 +5,13 @@ use super::*;
 /// The workload that uses `data` is to end, and another one after it.
 fn ending(seen: Seen, how: &[machine::Event]) -> Seen {
     let (until, at) = (Timestamp(99), Timestamp(8));
-    let plan = |title: &str, volume: &str| machine::TurnPlan { workload: name(title), volumes: [name(volume)].into() };
+    let plan = |title: &str, volume: &str| {
+        let volumes = [name(volume)].into();
+        machine::TurnPlan { workload: name(title), volumes, wave: 0, grace_ms: 5 }
+    };
     let began = [
-        machine::Event::DrainBegan { until, at },
-        machine::Event::EvictionAllowed { is_forced: false, at },
-        machine::Event::TurnsPlanned { turns: vec![plan("db", "data"), plan("web", "logs")] },
-        machine::Event::TurnBegan { workload: name("db"), until },
+        machine::Event::DrainBegan { until, at, turns: vec![plan("db", "data"), plan("web", "logs")] },
+        machine::Event::TurnBegan { workload: name("db"), is_forced: false, until },
     ];
     seen.then("machine/web", stored(how.iter().cloned().chain(began)))
 }

@@ -9,9 +9,9 @@ use std::{
 
 use bailiwick::actors::{
     document::{Application, Content},
-    machine::{Command, Event, Eviction, Removal, Spec, State, TurnOutcome, Workload},
+    machine::{Command, Event, Removal, Spec, State, Turn, TurnOutcome, TurnStep, Workload},
     ports::{Condition, Healthy},
-    supervisor::machines::waits_for_eviction,
+    supervisor::machines::going_on,
     testing::name,
     vocab::{Life, Name, Timestamp},
 };
@@ -52,10 +52,11 @@ pub(in super::super) fn drain_pdb(case: &Value) -> Result<(), String> {
     let (given, mut expect) = read(case)?;
     let mut drain = Drain::of(&given)?;
     drain.begins();
-    let Some(Eviction::Refused { budget, .. }) = drain.state()?.eviction() else {
-        return Err(format!("nobody refuses: {:?}", drain.state()?.eviction()));
-    };
-    expect.same("misconfigured", budget.is_hopeless())?;
+    let refused = drain.turns()?.iter().find_map(|turn| match &turn.step {
+        TurnStep::Refused { budget, .. } => Some(budget.is_hopeless()),
+        _ => None,
+    });
+    expect.same("misconfigured", refused.ok_or("nobody refuses")?)?;
     expect.done()
 }
 
@@ -63,16 +64,12 @@ pub(in super::super) fn drain_shared(case: &Value) -> Result<(), String> {
     let (given, mut expect) = read(case)?;
     let mut drain = Drain::of(&given)?;
     drain.begins();
-    let planned = drain.happened().into_iter().find_map(|event| match event {
-        Event::TurnsPlanned { turns } => Some(turns),
-        _ => None,
-    });
     let expected = expect.take("volumes").ok_or("it expects no volumes")?;
-    let turns = planned.ok_or("its workloads do not end one after the other")?;
+    let turns = drain.turns()?;
     differ("workloads", &json!(expected.as_object().map_or(0, Map::len)), &json!(turns.len()))?;
     for turn in turns {
-        let own = sorted(&json!(turn.volumes));
-        differ(turn.workload.as_str(), &sorted(&expected[turn.workload.as_str()]), &own)?;
+        let workload = turn.plan.workload.as_str();
+        differ(workload, &sorted(&expected[workload]), &sorted(&json!(turn.plan.volumes)))?;
     }
     expect.done()
 }
@@ -92,18 +89,17 @@ impl<'a> Drain<'a> {
     fn of(given: &'a Given) -> Result<Self, String> {
         let mut living = Living::under(given);
         living.desk.revise(document(given));
+        // Only who has a budget is of the application that has one.
         let workload = |pod: &Pod| Workload {
-            name: name(&pod.name),
-            command: vec!["w".into()],
-            env: [].into(),
             volumes: pod.pvs.iter().map(|volume| name(volume)).collect(),
+            priority: pod.priority,
+            grace_ms: Some(pod.grace_s * 1000),
+            application: Some(name(if has_budget(given, pod) { "shop" } else { "rest" })),
+            ..Workload::new(name(&pod.name), vec!["w".into()])
         };
-        let mut pods: Vec<&Pod> = given.pods.iter().collect();
-        pods.sort_by_key(|pod| std::cmp::Reverse(pod.priority));
-        let mut workloads: Vec<Workload> = pods.into_iter().map(workload).collect();
+        let mut workloads: Vec<Workload> = given.pods.iter().map(workload).collect();
         if workloads.is_empty() && !given.pdbs.is_empty() {
-            workloads =
-                vec![Workload { name: name("w"), command: vec!["w".into()], env: [].into(), volumes: [].into() }];
+            workloads = vec![Workload::new(name("w"), vec!["w".into()])];
         }
         let volumes: BTreeSet<Name> = workloads.iter().flat_map(|workload| workload.volumes.clone()).collect();
         living.runs(MACHINE, Spec { workloads, ..Spec::with_provider(name("desk")) });
@@ -126,6 +122,10 @@ impl<'a> Drain<'a> {
 
     fn state(&self) -> Result<&State, String> {
         self.living.desk.machine_state(MACHINE).ok_or_else(|| "nobody knows this machine".to_owned())
+    }
+
+    fn turns(&self) -> Result<&[Turn], String> {
+        Ok(&self.state()?.turns().ok_or("it is not drained")?.all)
     }
 
     fn happened(&self) -> Vec<Event> {
@@ -152,9 +152,12 @@ impl<'a> Drain<'a> {
         Err("the drain moves on the spot".to_owned())
     }
 
+    /// Whether nothing of it moves before somebody changes a budget.
     fn is_stuck(&self) -> Result<bool, String> {
-        let eviction = self.state()?.eviction();
-        Ok(matches!(eviction, Some(Eviction::Refused { budget, .. }) if budget.is_hopeless()))
+        let Some(turns) = self.state()?.turns() else { return Ok(false) };
+        let is_hopeless = |step: &TurnStep| matches!(step, TurnStep::Refused { budget, .. } if budget.is_hopeless());
+        let mut steps = turns.all.iter().map(|turn| &turn.step);
+        Ok(steps.clone().any(is_hopeless) && steps.all(|step| is_hopeless(step) || *step == TurnStep::Over))
     }
 
     fn due(&self) -> Vec<(Timestamp, StreamId)> {
@@ -175,7 +178,8 @@ impl<'a> Drain<'a> {
             let before = self.living.journal.entries().len();
             self.take_in()?;
             let (state, running) = (self.state()?, self.running());
-            let report = state.running_effect().and_then(|effect| state.drain_report(effect, &running));
+            let goes_on = going_on(state, &self.living.desk.machines_view().documents);
+            let report = state.running_effect().and_then(|effect| state.drain_report(effect, &running, &goes_on));
             if let Some(report) = report {
                 self.living.desk.agent_says(MACHINE, |_| report);
             }
@@ -192,10 +196,10 @@ impl<'a> Drain<'a> {
     fn take_in(&mut self) -> Result<(), String> {
         let documents = &self.living.desk.machines_view().documents;
         let state = self.state()?;
-        if !state.is_draining() || waits_for_eviction(state, documents) {
+        if !state.is_draining() {
             return Ok(());
         }
-        let (goes_on, now) = (state.going_on(), self.living.desk.now);
+        let (goes_on, now) = (going_on(state, documents), self.living.desk.now);
         let is_told = |pod: &Pod| self.told.iter().any(|(told, _)| told.name == pod.name);
         let ends = |pod: &&Pod| !goes_on.contains(&name(&pod.name)) && !is_told(pod);
         let told: Vec<(&Pod, Timestamp)> = self.given.pods.iter().filter(ends).map(|pod| (pod, now)).collect();
@@ -227,20 +231,23 @@ impl<'a> Drain<'a> {
 
     /// What holds the budget becomes well after so many refusals.
     fn others_recover(&mut self) {
-        let refusals = self.asked() as u64;
+        let refusals = self.asked().len();
         let after = self.given.pods.iter().find_map(|pod| pod.evict_ok_after_tries);
-        if !self.has_recovered && after.is_some_and(|after| u64::from(after) == refusals) {
+        if !self.has_recovered && after.is_some_and(|after| after as usize == refusals) {
             self.has_recovered = true;
             self.living.desk.report_conditions("m-1", words::all_well());
         }
     }
 
-    /// How often the application's budget was asked.
-    fn asked(&self) -> usize {
-        let is_answer = |event: &&Event| {
-            matches!(event, Event::EvictionRefused { .. } | Event::EvictionAllowed { is_forced: false, .. })
+    /// The workloads whose end was asked for, once for each time.
+    fn asked(&self) -> Vec<Name> {
+        let asked = |event: Event| match event {
+            Event::EvictionRefused { workload, .. } | Event::TurnBegan { workload, is_forced: false, .. } => {
+                Some(workload)
+            }
+            _ => None,
         };
-        self.happened().iter().filter(is_answer).count()
+        self.happened().into_iter().filter_map(asked).collect()
     }
 
     /// Whether somebody stayed who was to leave.
@@ -259,12 +266,11 @@ impl<'a> Drain<'a> {
         // Whoever goes takes nothing new.
         expect.same("cordoned", matches!(self.state()?.life, Life::Dying | Life::Dead | Life::Removed))?;
         let running = self.running();
-        let (told, asked) = (!self.told.is_empty(), self.asked());
-        let mut tries: BTreeMap<&str, usize> =
-            self.told.iter().map(|(pod, _)| (pod.name.as_str(), asked.max(1))).collect();
-        if !told && 0 < asked {
-            tries.extend(self.given.pods.iter().map(|pod| (pod.name.as_str(), asked)));
-        }
+        let asked = self.asked();
+        // Where nobody has to be asked, telling is asking.
+        let mut tries: BTreeMap<&str, usize> = self.told.iter().map(|(pod, _)| (pod.name.as_str(), 1)).collect();
+        let times = |workload: &Name| asked.iter().filter(|other| *other == workload).count();
+        tries.extend(asked.iter().map(|workload| (workload.as_str(), times(workload))));
         expect.same("evict_tries", json!(tries))?;
         // What was told nothing ends with the instance.
         let goes = !self.state()?.is_draining();
@@ -275,7 +281,8 @@ impl<'a> Drain<'a> {
         let left: Vec<&str> = self.given.pods.iter().map(|pod| pod.name.as_str()).collect();
         let left: Vec<&str> = left.into_iter().filter(|pod| running.contains(&name(pod))).collect();
         expect.same("pods_left", json!(left))?;
-        let told = self.told.iter().map(|(pod, _)| (*pod, "evict"));
+        let first = asked.iter().enumerate().filter(|(at, workload)| !asked[..*at].contains(workload));
+        let told = first.filter_map(|(_, workload)| Some((self.pod(workload)?, "evict")));
         let order = told.chain(ends_with_it.into_iter().map(|pod| (pod, "delete")));
         let order: Vec<String> =
             order.filter(|(pod, _)| !pod.pvs.is_empty()).map(|(pod, word)| format!("{word} {}", pod.name)).collect();
@@ -283,6 +290,10 @@ impl<'a> Drain<'a> {
         self.compare_length(&mut expect)?;
         expect.returned()?;
         expect.done()
+    }
+
+    fn pod(&self, workload: &Name) -> Option<&'a Pod> {
+        self.given.pods.iter().find(|pod| pod.name == workload.as_str())
     }
 
     /// Nobody here waits for volumes to arrive elsewhere: what the original does of that is taken off.
@@ -307,10 +318,9 @@ impl<'a> Drain<'a> {
 impl Living {
     /// The application whose budget a case is about: the machine, and as many others as the budget expects.
     fn declare_shop(&mut self, given: &Given) {
-        let is_refused = |pod: &Pod| pod.evict.as_deref() == Some("429") || pod.evict_ok_after_tries.is_some();
         let (expected, healthy, needed) = match given.pdbs.first() {
             Some(budget) => (budget.expected, budget.healthy, budget.healthy.saturating_sub(budget.allowed)),
-            None if given.pods.iter().any(is_refused) => (2, 1, 1),
+            None if given.pods.iter().any(|pod| has_budget(given, pod)) => (2, 1, 1),
             None => return,
         };
         let others: Vec<String> = (1..expected).map(|number| format!("{MACHINE}-{number}")).collect();
@@ -333,6 +343,11 @@ impl Living {
         self.desk.settle();
         self.desk.report_conditions(machine, words::all_well());
     }
+}
+
+fn has_budget(given: &Given, pod: &Pod) -> bool {
+    let is_refused = pod.evict.as_deref() == Some("429") || pod.evict_ok_after_tries.is_some();
+    is_refused || given.pdbs.iter().any(|budget| budget.pod == pod.name)
 }
 
 /// The policy of the case, with the settings that it says itself.

@@ -8,6 +8,7 @@
 
 mod differences;
 mod drain;
+mod held;
 mod outages;
 mod passes;
 mod removal;
@@ -316,7 +317,7 @@ impl Machine {
 
     /// The same with something that runs on it.
     fn busy(&self) -> Arc<Spec> {
-        let workload = Workload { name: name("w"), command: vec!["w".into()], env: [].into(), volumes: [].into() };
+        let workload = Workload::new(name("w"), vec!["w".into()]);
         Arc::new(Spec { workloads: vec![workload], ..self.spec() })
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bailiwick::actors::{
-    machine::{self, BudgetSeen, Command, Health, RemovalReason, Spec},
+    machine::{self, BudgetSeen, Command, Health, RemovalReason, Spec, TurnStep},
     machine_set,
     ports::{Condition, Healthy, Operation},
     testing::{Answer, name},
@@ -158,14 +158,14 @@ fn refusals(living: &mut Living, machine: &Machine) -> Result<u32, String> {
     let budget = BudgetSeen { application: name("shop"), available: 0, needed: 1, others: 1 };
     for tries in 1..2_000 {
         let effect = living.state(machine)?.running_effect().ok_or("it has no instance")?;
-        let refused = Command::RefuseEviction { effect, budget: budget.clone() };
+        let refused = Command::RefuseEviction { effect, workload: name("w"), budget: budget.clone() };
         living.desk.machine(&machine.name, refused);
-        if living.state(machine)?.is_evicted() {
-            return Ok(tries);
+        let turn = living.state(machine)?.turns().and_then(|turns| turns.of(&name("w")).cloned());
+        match turn.map(|turn| turn.step) {
+            Some(TurnStep::Ending { .. }) => return Ok(tries),
+            Some(TurnStep::Refused { until, .. }) => living.desk.now = until,
+            other => return Err(format!("{other:?}")),
         }
-        let again = living.state(machine)?.eviction().cloned();
-        let Some(machine::Eviction::Refused { until, .. }) = again else { return Err(format!("{again:?}")) };
-        living.desk.now = until;
         living.wake(machine);
     }
     Err("it is refused for ever".to_owned())

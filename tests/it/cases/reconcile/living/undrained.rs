@@ -1,4 +1,4 @@
-//! The cases about drains that do not hold here: most by design, some because it is not built yet.
+//! The cases about drains that do not hold here by design.
 
 use serde_json::Value;
 
@@ -47,13 +47,6 @@ pub(in crate::cases) const DRAINS: &[Difference] = &[
     Difference {
         file: "machine-reconcile",
         group: "drain",
-        is_about: |case| pods(case).count() > 1 && case["pdbs"].is_array(),
-        reason: "not built yet: a budget is asked for the machine, and not for each of its workloads",
-        shown_by: None,
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "drain",
         is_about: |case| {
             let timeout_s = case["params"]["drain_timeout_s"].as_u64();
             timeout_s.is_some_and(|timeout_s| pods(case).any(|pod| pod["grace_s"].as_u64() > Some(timeout_s)))
@@ -64,19 +57,23 @@ pub(in crate::cases) const DRAINS: &[Difference] = &[
     Difference {
         file: "machine-reconcile",
         group: "drain",
-        is_about: |case| pods(case).any(|pod| pod["grace_s"].as_u64() > Some(0)),
-        reason: "not built yet: a workload has no grace period of its own; how long it may take is the policy's",
-        shown_by: None,
-    },
-    Difference {
-        file: "machine-reconcile",
-        group: "drain",
         is_about: |case| {
             let has_volumes = |pod: &&Value| pod["pvs"].is_array();
             case["params"]["drain_timeout_s"].is_u64() && pods(case).filter(has_volumes).count() > 1
         },
         reason: "nobody waits for volumes to arrive elsewhere, so that the drain's time is not over between two workloads",
         shown_by: Some("a_turn_ends_with_the_drain_at_the_latest"),
+    },
+    Difference {
+        file: "machine-reconcile",
+        group: "drain",
+        // These alone are put to the node under its own policy.
+        is_about: |case| {
+            let priorities: Vec<&Value> = pods(case).map(|pod| &pod["priority"]).collect();
+            case["defect"] == true && priorities.windows(2).any(|pair| pair[0] != pair[1])
+        },
+        reason: "by default the least important workloads end first; `gardener-0.49` has the original's order",
+        shown_by: Some("the_least_important_end_first_or_as_the_policy_says"),
     },
     Difference {
         file: "machine-reconcile",
