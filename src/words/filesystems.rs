@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{filesystem, filesystem_attachment};
 
-use super::{Words, storage::skipped};
+use super::{Words, protection, protection_asked, storage::skipped};
 
 impl Words for filesystem::State {
     fn asked(command: &filesystem::Command) -> String {
@@ -19,6 +19,7 @@ impl Words for filesystem::State {
                 format!("declare {} from provider {} for {owner}", spec.size, spec.provider)
             }
             Command::Remove => "remove".into(),
+            Command::Protect { on } => protection_asked(*on).into(),
             Command::Release => "release, keeping the data".into(),
             Command::Destroy => "destroy with its data".into(),
             Command::RemoveForced => "remove without waiting".into(),
@@ -87,6 +88,7 @@ impl Words for filesystem::State {
             Event::RemovalBegan => "removal started".into(),
             Event::Died => "no longer mounted anywhere".into(),
             Event::Removed => "removed".into(),
+            Event::Protected { on } => protection(*on).into(),
         }
     }
 }

@@ -9,6 +9,7 @@ mod first;
 mod misfortune;
 mod named;
 mod outages;
+mod protected;
 mod rollouts;
 mod scripts;
 mod seeds;

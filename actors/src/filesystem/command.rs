@@ -40,6 +40,8 @@ pub enum Command {
     DeclareFor { spec: Spec, pool: Option<FromPool>, owner: StreamId },
     /// As `Remove`; where it was asked to be released, it is destroyed instead, with its data.
     Destroy,
+    /// It is not to be removed, or may be again.
+    Protect { on: bool },
 }
 
 /// A report to a filesystem.

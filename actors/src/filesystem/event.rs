@@ -84,6 +84,10 @@ pub enum Event {
     },
     /// When it goes, its data goes as well, although it was to be released.
     DestroyWanted,
+    /// It is not removed from now on, or may be again.
+    Protected {
+        on: bool,
+    },
 }
 
 impl Event {
@@ -107,6 +111,7 @@ impl Event {
             Self::AttachmentReserved { .. } | Self::AttachmentReleased { .. } => &[Dependents],
             Self::RemovalBegan
             | Self::Died
+            | Self::Protected { .. }
             | Self::Removed
             | Self::ReleaseWanted
             | Self::DestroyWanted

@@ -33,6 +33,8 @@ pub struct State {
     pub pool: Option<FromPool>,
     /// What it is there for, and goes with; none if it was declared for its own sake.
     pub owner: Option<StreamId>,
+    /// It is not removed, nor is what is there of it, before that ends.
+    pub protected: bool,
 }
 
 /// What the provider keeps for it.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::{Code, Stored, reasons, retry_reasons},
-    vocab::Life,
+    vocab::{Life, PROTECTED},
 };
 
 reasons! {
@@ -42,6 +42,8 @@ reasons! {
         Overdue = "overdue", "its destruction exceeded the time limit";
         DestroyInstead = "destroy-instead", "its destruction was requested instead of its release";
         ReleaseInstead = "release-instead", "its release was requested instead of its destruction";
+        ProtectionAsked = "protection-asked", "another protection was requested";
+        ProtectionKnown = "protection-known", "its protection did not change";
     }
 }
 
@@ -64,6 +66,8 @@ pub enum Rejection {
     BeingReleased,
     #[error("it is already being destroyed; its data cannot be kept")]
     BeingDestroyed,
+    #[error("{}", PROTECTED)]
+    Protected,
 }
 
 impl Code for Rejection {
@@ -76,6 +80,7 @@ impl Code for Rejection {
             Self::UnknownAttempt { .. } => "unknown-attempt",
             Self::BeingReleased => "being-released",
             Self::BeingDestroyed => "being-destroyed",
+            Self::Protected => "protected",
         }
     }
 }

@@ -39,6 +39,8 @@ pub enum Command {
     Hold { reason: String, until: Option<Timestamp> },
     /// It may change its number again.
     Unhold,
+    /// It is not to be removed, or may be again.
+    Protect { on: bool },
 }
 
 impl Stored for Command {

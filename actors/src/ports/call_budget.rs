@@ -102,7 +102,7 @@ impl fmt::Display for CallBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let per_second = self.per_second();
         let unit = if per_second == 1.0 { "call" } else { "calls" };
-        write!(f, "{per_second} {unit} a second, {} at once", self.burst)
+        write!(f, "{per_second} {unit} a second, {} at once", self.burst())
     }
 }
 

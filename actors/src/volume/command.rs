@@ -55,6 +55,8 @@ pub enum Command {
     DestroyReturned { provider: Name, of: Version },
     /// As `Remove`; where it was asked to be released, it is destroyed instead, with its data.
     Destroy,
+    /// It is not to be removed, or may be again.
+    Protect { on: bool },
 }
 
 /// A report to a volume.

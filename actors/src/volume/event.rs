@@ -122,6 +122,10 @@ pub enum Event {
     },
     /// When it goes, its data goes as well, although it was to be released.
     DestroyWanted,
+    /// It is not removed from now on, or may be again.
+    Protected {
+        on: bool,
+    },
 }
 
 impl Event {
@@ -155,6 +159,7 @@ impl Event {
             | Self::FilesystemReleased { .. } => &[Dependents],
             Self::RemovalBegan
             | Self::Died
+            | Self::Protected { .. }
             | Self::Removed
             | Self::ReleaseWanted
             | Self::DestroyWanted

@@ -59,6 +59,10 @@ fn reserved() -> Vec<Event> {
     [provisioned(), vec![Event::AttachmentReserved { machine: name("web") }]].concat()
 }
 
+fn protected() -> Vec<Event> {
+    [declared(), vec![Event::Protected { on: true }]].concat()
+}
+
 fn dying() -> Vec<Event> {
     [reserved(), vec![Event::RemovalBegan]].concat()
 }
@@ -118,6 +122,14 @@ fn table() -> Vec<Case<State>> {
     let begun = vec![Event::Declared { spec: spec(64) }, Event::CreateRequested { at: NOW }];
     let released = || Event::AttachmentReleased { machine: name("web") };
     vec![
+        case(declared(), Command::Protect { on: true }, Ok((R::ProtectionAsked, vec![Event::Protected { on: true }]))),
+        case(declared(), Command::Protect { on: false }, Ok((R::ProtectionKnown, vec![]))),
+        case([], Command::Protect { on: true }, Err(Rejection::NotDeclared)),
+        case(protected(), Command::Remove, Err(Rejection::Protected)),
+        case(protected(), Command::RemoveForced, Err(Rejection::Protected)),
+        case(protected(), Command::Release, Err(Rejection::Protected)),
+        case(protected(), Command::Destroy, Err(Rejection::Protected)),
+        case(protected(), Command::RemoveWithFilesystem, Err(Rejection::Protected)),
         case([], Command::Declare(spec(64)), Ok((R::NewlyDeclared, begun.clone()))),
         case(removed(), Command::Declare(spec(64)), Ok((R::NewlyDeclared, begun))),
         case(declared(), Command::Declare(spec(64)), Ok((R::AlreadyAsDeclared, vec![]))),
@@ -543,6 +555,7 @@ fn every_reason_and_rejection_has_its_case() {
         "holds-filesystem",
         "being-released",
         "being-destroyed",
+        "protected",
     ];
     // What takes too long is so at a later time than all else.
     let deadline = Timestamp(5 + 15 * 60_000);

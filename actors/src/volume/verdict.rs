@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::{Code, Stored, reasons, retry_reasons},
-    vocab::{Life, Name},
+    vocab::{Life, Name, PROTECTED},
 };
 
 reasons! {
@@ -50,6 +50,8 @@ reasons! {
         DeclaredAnew = "declared-anew", "it was declared again; the remains of the earlier one are removed after it";
         DestroyInstead = "destroy-instead", "its destruction was requested instead of its release";
         ReleaseInstead = "release-instead", "its release was requested instead of its destruction";
+        ProtectionAsked = "protection-asked", "another protection was requested";
+        ProtectionKnown = "protection-known", "its protection did not change";
     }
 }
 
@@ -76,6 +78,8 @@ pub enum Rejection {
     BeingReleased,
     #[error("it is already being destroyed; its data cannot be kept")]
     BeingDestroyed,
+    #[error("{}", PROTECTED)]
+    Protected,
 }
 
 impl Code for Rejection {
@@ -90,6 +94,7 @@ impl Code for Rejection {
             Self::HoldsFilesystem { .. } => "holds-filesystem",
             Self::BeingReleased => "being-released",
             Self::BeingDestroyed => "being-destroyed",
+            Self::Protected => "protected",
         }
     }
 }

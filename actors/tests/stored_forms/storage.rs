@@ -68,6 +68,7 @@ pub(crate) fn volume() -> Forms {
             Command::CreateIn { place: place(), zone: Zone("a".into()) },
             Command::DestroyReturned { provider: name("local"), of: Version(2) },
             Command::Destroy,
+            Command::Protect { on: true },
             Command::Report(Report::Lost { effect: effect(2) }),
             Command::Report(Report::Found { effect: effect(2) }),
         ],
@@ -110,6 +111,7 @@ pub(crate) fn volume() -> Forms {
             Event::Overdue { at: AT },
             Event::Returned { provider: name("local"), of: Version(2), at: AT },
             Event::DestroyWanted,
+            Event::Protected { on: true },
         ],
     ));
     let rejections = vec![
@@ -122,6 +124,7 @@ pub(crate) fn volume() -> Forms {
         Rejection::HoldsFilesystem { filesystem: filesystem() },
         Rejection::BeingReleased,
         Rejection::BeingDestroyed,
+        Rejection::Protected,
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));
@@ -224,6 +227,7 @@ pub(crate) fn filesystem() -> Forms {
             Command::DeclareFrom { spec: spec.clone(), pool: from_pool() },
             Command::DeclareFor { spec: spec.clone(), pool: Some(from_pool()), owner: owner() },
             Command::Destroy,
+            Command::Protect { on: true },
         ],
     );
     all.extend(forms(
@@ -252,6 +256,7 @@ pub(crate) fn filesystem() -> Forms {
             Event::OwnedBy { owner: owner() },
             Event::Overdue { at: AT },
             Event::DestroyWanted,
+            Event::Protected { on: true },
         ],
     ));
     let rejections = vec![
@@ -262,6 +267,7 @@ pub(crate) fn filesystem() -> Forms {
         Rejection::UnknownAttempt { attempt: 2 },
         Rejection::BeingReleased,
         Rejection::BeingDestroyed,
+        Rejection::Protected,
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));

@@ -30,6 +30,7 @@ fn members(given: &Given) -> Result<Vec<Member>, String> {
             created: ago(member.created_age_s),
             is_going: member.deleted_age_s.is_some(),
             has_failed_operation: member.op_state == "Failed",
+            is_protected: false,
             has_template_labels: member.labels.is_none(),
         })
     };
