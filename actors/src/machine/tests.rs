@@ -418,7 +418,7 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
         14 => Command::Hold { reason: "wait".into(), until: value.is_multiple_of(2).then_some(Timestamp(u64::MAX)) },
         15 => Command::Hold { reason: "soon".into(), until: Some(Timestamp(1_100_000 + u64::from(value) * 10_000)) },
         16 => Command::Unhold,
-        17 => Command::Protect { on: value % 2 == 0 },
+        17 => Command::Protect { on: value.is_multiple_of(2) },
         18 => Command::RemoveWith(Removal {
             force: value.is_multiple_of(2),
             keep_instance: value.is_multiple_of(3),
