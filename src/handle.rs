@@ -195,7 +195,7 @@ impl Handle {
     /// If an entity refuses, or the node cannot answer.
     pub async fn apply(&self, documents: &[Document], prune: Prune, id: Uuid) -> Result<Applied, ApplyError> {
         let plan = self.offered(documents, prune)?;
-        let wishes: Vec<_> = documents.iter().map(|document| document.wish.digest()).collect();
+        let wishes: Vec<_> = documents.iter().map(|document| (document.wish.digest(), document.protect)).collect();
         self.carry_out(plan, id, digest(format!("apply {prune:?} {wishes:?}").as_bytes())).await
     }
 
@@ -289,7 +289,7 @@ fn plan_of(answers: &[Answer]) -> Plan {
     for answer in answers {
         let action = match answer.code.as_str() {
             "newly-declared" | "waits-for-machine" => Action::Create,
-            "spec-differs" | "content-differs" | "revised" | "differs" => Action::Change,
+            "spec-differs" | "content-differs" | "revised" | "differs" | "protection-asked" => Action::Change,
             "removal-asked"
             | "removal-drains"
             | "removal-blocked"

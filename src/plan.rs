@@ -90,13 +90,15 @@ impl Plan {
 /// declared together with its reservation on both sides: either all three happen or none.
 pub fn plan(fleet: &Fleet, documents: &[Document], prune: Prune) -> Plan {
     let mut plan = Plan::default();
-    let mut wishes: Vec<&Wish> = documents.iter().map(|document| &document.wish).collect();
+    let mut documents_in_order: Vec<&Document> = documents.iter().collect();
     // A volume keeps room for the filesystem on it, so it comes first, wherever it stands.
-    wishes.sort_by_key(|wish| (rank(wish), matches!(wish, Wish::Filesystem { .. })));
+    documents_in_order.sort_by_key(|Document { wish, .. }| (rank(wish), matches!(wish, Wish::Filesystem { .. })));
     let mut declared = BTreeSet::new();
-    for wish in wishes {
-        declared.insert(wish.stream());
-        plan.wish(fleet, wish);
+    for document in documents_in_order {
+        declared.insert(document.wish.stream());
+        let before = plan.commands.len();
+        plan.wish(fleet, &document.wish);
+        plan.protect(fleet, document, before);
     }
     plan.assign_units(fleet, documents);
     plan.undeclared(fleet, &declared, prune);
@@ -259,6 +261,21 @@ impl Plan {
         }
     }
 
+    /// Protects what is declared, or ends that; `before` is where its other commands begin.
+    fn protect(&mut self, fleet: &Fleet, document: &Document, before: usize) {
+        let stream = document.wish.stream();
+        let Some(on) = document.protect.filter(|on| *on != fleet.is_protected(&stream)) else { return };
+        let Some(command) = protecting(&stream, on) else { return };
+        // It ends before that is asked which it would refuse, and begins once there is something to protect.
+        let at = if on { self.commands.len() } else { before };
+        let own = self.steps.iter_mut().rev().find(|step| step.entity == stream.as_str());
+        if let Some(step) = own.filter(|step| matches!(step.action, Action::Unchanged | Action::Change)) {
+            step.action = Action::Change;
+            step.fields.push("metadata.protect".to_owned());
+        }
+        self.commands.insert(at, (stream, command));
+    }
+
     fn declare(&mut self, fleet: &Fleet, stream: StreamId, present: bool, fields: Vec<String>, command: AnyCommand) {
         let is_going = matches!(fleet.life(&stream), Some(Life::Dying | Life::Dead));
         let action = match (present, fields.is_empty()) {
@@ -313,11 +330,27 @@ impl Plan {
                 Prune::Yes if document::Kind::of(stream.kind()).is_some() => {
                     self.remove_document(fleet, &stream, &going);
                 }
-                Prune::Yes => self.remove(stream, Going::default()),
+                Prune::Yes => {
+                    self.ask_protected(fleet, &stream);
+                    self.remove(stream, Going::default());
+                }
                 Prune::No => self.step(Action::Keep, &stream, Vec::new()),
             }
         }
     }
+}
+
+/// What protects an entity from deletion, or ends that; none for kinds that cannot be protected.
+pub fn protecting(stream: &StreamId, on: bool) -> Option<AnyCommand> {
+    Some(match stream.kind() {
+        machine::State::KIND => AnyCommand::Machine(machine::Command::Protect { on }),
+        machine_set::State::KIND => AnyCommand::MachineSet(machine_set::Command::Protect { on }),
+        machine_deployment::State::KIND => AnyCommand::MachineDeployment(machine_deployment::Command::Protect { on }),
+        volume::State::KIND => AnyCommand::Volume(volume::Command::Protect { on }),
+        filesystem::State::KIND => AnyCommand::Filesystem(filesystem::Command::Protect { on }),
+        replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::Protect { on }),
+        _ => return None,
+    })
 }
 
 /// The entities of one kind that are so.

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     handle::CorrectError,
+    plan::protecting,
     view::{Correction, Fleet, on_node_time},
 };
 
@@ -55,7 +56,12 @@ async fn operate(asker: Asker, operate: web::Json<Operate>) -> Result<web::Json<
 
 fn command(fleet: &Fleet, entity: &StreamId, verb: Verb) -> Result<AnyCommand, Failure> {
     let (is_machine, is_set) = (entity.kind() == machine::State::KIND, entity.kind() == machine_set::State::KIND);
+    let protects = matches!(verb, Verb::Protect | Verb::Unprotect);
     let (works_for, is_meant) = match verb {
+        Verb::Protect | Verb::Unprotect => {
+            let kinds = "machines, volumes, filesystems, machine sets, machine deployments and replica sets";
+            (kinds, protecting(entity, true).is_some())
+        }
         Verb::Hold { .. } | Verb::Unhold => ("machines and machine sets", is_machine || is_set),
         Verb::Thaw => ("machine sets", is_set),
         Verb::Adopt { .. } | Verb::Disown => ("machines", is_machine),
@@ -65,7 +71,15 @@ fn command(fleet: &Fleet, entity: &StreamId, verb: Verb) -> Result<AnyCommand, F
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
     }
     if !fleet.exists(entity) {
-        let (kinds, what) = if is_set { ("machine-sets", "machine sets") } else { ("machines", "machines") };
+        let kinds = format!("{}s", entity.kind());
+        let what = kinds.replace('-', " ");
+        let (kinds, what) = if protects {
+            (kinds.as_str(), what.as_str())
+        } else if is_set {
+            ("machine-sets", "machine sets")
+        } else {
+            ("machines", "machines")
+        };
         return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("{entity} not found"))
             .next(&format!("`bailiwick get {kinds}` lists all {what}")));
     }
@@ -77,6 +91,10 @@ fn command(fleet: &Fleet, entity: &StreamId, verb: Verb) -> Result<AnyCommand, F
         },
         Verb::Unhold if is_set => AnyCommand::MachineSet(machine_set::Command::Unhold),
         Verb::Unhold => of_machine(machine::Command::Unhold),
+        Verb::Protect | Verb::Unprotect => {
+            let on = matches!(verb, Verb::Protect);
+            protecting(entity, on).expect("it was looked whether it can be")
+        }
         Verb::Thaw => AnyCommand::MachineSet(machine_set::Command::Thaw),
         Verb::Disown => of_machine(machine::Command::Disown),
         Verb::Adopt { instance } => {

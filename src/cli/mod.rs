@@ -145,6 +145,10 @@ enum Command {
     Hold(operate::HoldArgs),
     /// End a hold; the node does what was held back
     Unhold(operate::UnholdArgs),
+    /// Protect an object from deletion, by anybody and by the node itself
+    Protect(operate::ProtectArgs),
+    /// End the protection of an object from deletion
+    Unprotect(operate::ProtectArgs),
     /// End the freeze of a machine set: it creates machines again, and those it has now do not count
     Thaw(operate::ThawArgs),
     /// Let a machine adopt an unmanaged instance that has its name
@@ -300,6 +304,8 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Retry(args) => retry::main(global, args),
         Command::Hold(args) => operate::hold(global, args),
         Command::Unhold(args) => operate::unhold(global, args),
+        Command::Protect(args) => operate::protect(global, args),
+        Command::Unprotect(args) => operate::unprotect(global, args),
         Command::Thaw(args) => operate::thaw(global, args),
         Command::Adopt(args) => operate::adopt(global, args),
         Command::Disown(args) => operate::disown(global, args),

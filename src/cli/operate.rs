@@ -1,4 +1,4 @@
-//! `bailiwick hold`, `unhold`, `thaw`, `adopt` and `disown`: what operators ask of one machine, or of one machine set.
+//! `bailiwick hold`, `unhold`, `protect`, `unprotect`, `thaw`, `adopt` and `disown`: what operators ask of one entity.
 
 use bailiwick_actors::{ports::Clock, vocab::HOLD_REASON_BYTES_MAX};
 use clap::Args;
@@ -39,6 +39,13 @@ pub(super) struct UnholdArgs {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct ProtectArgs {
+    /// The machine, storage or set: `machine/web`, `volume/data`, `machine-set/web`
+    #[arg(value_name = "KIND/NAME")]
+    entity: String,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct ThawArgs {
     /// The machine set: `machine-set/web`
     #[arg(value_name = "machine-set/NAME")]
@@ -64,6 +71,17 @@ pub(super) struct AdoptArgs {
 
 /// What can be held.
 const HELD: [&str; 2] = ["machine", "machine-set"];
+
+/// What can be protected.
+const PROTECTED: [&str; 6] = ["machine", "volume", "filesystem", "machine-set", "machine-deployment", "replica-set"];
+
+pub(super) fn protect(global: &Global, args: ProtectArgs) -> Result<Exit, CliError> {
+    ask(global, &args.entity, &PROTECTED, Verb::Protect)
+}
+
+pub(super) fn unprotect(global: &Global, args: ProtectArgs) -> Result<Exit, CliError> {
+    ask(global, &args.entity, &PROTECTED, Verb::Unprotect)
+}
 
 pub(super) fn hold(global: &Global, args: HoldArgs) -> Result<Exit, CliError> {
     check_reason(&args.reason)?;

@@ -150,7 +150,7 @@ fn doubles(documents: &[Read], sources: &[Source], problems: &mut Problems) {
 fn providers(documents: &mut [Read], known: &Known, sources: &[Source], problems: &mut Problems) {
     let classes = classes(documents, known);
     for Read { document, provider, .. } in documents {
-        let Document { place, wish } = document;
+        let Document { place, wish, .. } = document;
         let spec = match wish {
             Wish::Machine { spec, .. } => Arc::make_mut(spec),
             Wish::MachineSet { spec, .. } => Arc::make_mut(&mut spec.template),

@@ -163,7 +163,7 @@ fn claimed(
         }
     };
     let read = |wish, provider| Read {
-        document: Document { place: claim.place.clone(), wish },
+        document: Document { place: claim.place.clone(), wish, protect: None },
         references: Vec::<Reference>::new(),
         provider,
         claims: Vec::new(),

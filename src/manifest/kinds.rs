@@ -101,7 +101,7 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
     let mut asked_for = Vec::new();
     let (at, wish) = match kind.text(reading)? {
         "Machine" => {
-            let metadata = Metadata::required(&top, &["name", "labels", "annotations"], reading);
+            let metadata = Metadata::required(&top, &["name", "labels", "annotations", PROTECT], reading);
             let labels = texts("labels", metadata.as_ref(), reading);
             let annotations = texts("annotations", metadata.as_ref(), reading);
             let spec = spec?;
@@ -111,13 +111,13 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             (at, Wish::Machine { name, spec: Arc::new(machine::Spec { annotations, ..spec? }) })
         }
         "MachineSet" => {
-            let metadata = Metadata::required(&top, &["name"], reading);
+            let metadata = Metadata::required(&top, &["name", PROTECT], reading);
             let spec = machine_set::machine_set(&spec?, &mut references, &mut provider, &mut asked_for, reading);
             let (at, name) = metadata?.name(reading)?;
             (at, Wish::MachineSet { name, spec: spec? })
         }
         "MachineDeployment" => {
-            let metadata = Metadata::required(&top, &["name"], reading);
+            let metadata = Metadata::required(&top, &["name", PROTECT], reading);
             let spec =
                 machine_deployment::machine_deployment(&spec?, &mut references, &mut provider, &mut asked_for, reading);
             let (at, name) = metadata?.name(reading)?;
@@ -130,7 +130,7 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             (at, Wish::MachineClass { name, content: Box::new(content?) })
         }
         "Volume" => {
-            let metadata = Metadata::required(&top, &["name"], reading);
+            let metadata = Metadata::required(&top, &["name", PROTECT], reading);
             let asked = storage::volume(&spec?, &mut references, &mut provider, reading);
             let (at, name) = metadata?.name(reading)?;
             let (spec, machine) = asked?;
@@ -141,7 +141,7 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             (root.node.at, storage::attachment_wish(&top, spec?, reading)?)
         }
         "Filesystem" => {
-            let metadata = Metadata::required(&top, &["name"], reading);
+            let metadata = Metadata::required(&top, &["name", PROTECT], reading);
             let spec = storage::filesystem(&spec?, &mut references, &mut provider, reading);
             let (at, name) = metadata?.name(reading)?;
             (at, Wish::Filesystem { name, spec: spec?, pool: None, owner: None })
@@ -162,7 +162,7 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             (at, Wish::Policy { name, document: Box::new(document?) })
         }
         "ReplicaSet" => {
-            let metadata = Metadata::required(&top, &["name"], reading);
+            let metadata = Metadata::required(&top, &["name", PROTECT], reading);
             let spec = replica_set::replica_set(&spec?, &mut references, reading);
             let (at, name) = metadata?.name(reading)?;
             (at, Wish::ReplicaSet { name, spec: spec? })
@@ -182,7 +182,8 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             return kind.refuse(reading, Code::UnsupportedKind, message, next);
         }
     };
-    Some(Read { document: Document { place: reading.place(at), wish }, references, provider, claims: asked_for })
+    let document = Document { place: reading.place(at), wish, protect: protection(&top, reading)? };
+    Some(Read { document, references, provider, claims: asked_for })
 }
 
 fn version(top: &Fields<'_>, reading: &mut Reading<'_>) {
@@ -191,6 +192,19 @@ fn version(top: &Fields<'_>, reading: &mut Reading<'_>) {
     if text != VERSION {
         let message = format!("unsupported version `{}`", cut(text, 60));
         field.refuse::<()>(reading, Code::UnsupportedVersion, message, format!("write `apiVersion: {VERSION}`"));
+    }
+}
+
+/// The field of metadata that protects from deletion.
+const PROTECT: &str = "protect";
+
+/// Whether it is to be protected, if that is said; the kinds that cannot be know no such field.
+#[allow(clippy::option_option, reason = "what is wrong differs from what is not said")]
+fn protection(top: &Fields<'_>, reading: &mut Reading<'_>) -> Option<Option<bool>> {
+    let metadata = top.get("metadata").map(|metadata| Fields::any(&metadata, reading));
+    match metadata.flatten().and_then(|metadata| metadata.get(PROTECT)) {
+        Some(field) => field.truth(reading).map(Some),
+        None => Some(None),
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn expand(documents: &mut Vec<Read>, known: Option<&Known>, sources: 
     let (config, pools) = known_pools(known);
     let mut beneath: BTreeMap<Name, Name> = known.map(|known| known.own_volumes.clone()).unwrap_or_default();
     let mut made = Vec::new();
-    for Read { document: Document { place, wish }, provider, .. } in &mut *documents {
+    for Read { document: Document { place, wish, .. }, provider, .. } in &mut *documents {
         let (Wish::Filesystem { name, spec, .. }, Provider::OfPool(named)) = (wish, &*provider) else { continue };
         let pool_name = named.clone().unwrap_or_else(|| default_pool(StorageKind::Filesystem, &config));
         // A pool that is not there is told of by whoever gives things their pools.
@@ -47,7 +47,7 @@ pub(super) fn expand(documents: &mut Vec<Read>, known: Option<&Known>, sources: 
             Err(problem) => add(*problem, sources, problems),
         }
     }
-    for Read { document: Document { place, wish }, .. } in &*documents {
+    for Read { document: Document { place, wish, .. }, .. } in &*documents {
         let Wish::FilesystemAttachment { spec } = wish else { continue };
         let Some(volume) = beneath.get(&spec.filesystem).cloned() else { continue };
         // What is on it has to be made first: only the mount is read-only, where that is asked for.
@@ -81,6 +81,6 @@ fn volume(
 }
 
 fn read(place: &Place, wish: Wish, provider: Provider) -> Read {
-    let document = Document { place: place.clone(), wish };
+    let document = Document { place: place.clone(), wish, protect: None };
     Read { document, references: Vec::new(), provider, claims: Vec::new() }
 }

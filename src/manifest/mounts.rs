@@ -15,7 +15,7 @@ use super::{
 /// two is mounted first nobody promises, and the second would hide what is in the first.
 pub(super) fn check(documents: &[Read], known: Option<&Known>, sources: &[Source], problems: &mut Problems) {
     let mut taken: BTreeMap<String, String> = known.map(|known| known.mounts.clone()).unwrap_or_default();
-    for Read { document: Document { place, wish }, .. } in documents {
+    for Read { document: Document { place, wish, .. }, .. } in documents {
         let Wish::FilesystemAttachment { spec } = wish else { continue };
         let Some(path) = &spec.path else { continue };
         let own = spec.stream_name();

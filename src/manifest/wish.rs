@@ -42,6 +42,8 @@ impl fmt::Display for Note {
 pub struct Document {
     pub place: Place,
     pub wish: Wish,
+    /// Whether it is to be protected from deletion; none leaves that as it is.
+    pub protect: Option<bool>,
 }
 
 /// What one document asks for.

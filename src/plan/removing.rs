@@ -68,6 +68,7 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSe
             let follows =
                 !how.force && (waits_for_workloads(fleet, &stream, &asked) || mounted_from(fleet, &stream).is_some());
             let removed = plan.commands.len();
+            plan.ask_protected(fleet, &stream);
             let has_filesystem = || {
                 let on_it = fleet.volumes.get(stream.name()).and_then(|state| state.filesystem.clone());
                 on_it.is_some_and(|name| !is_alive(fleet, &name) || asked.contains(&filesystem(&name)))
@@ -260,6 +261,24 @@ fn goes_with_its_deployment(fleet: &Fleet, stream: &StreamId, asked: &BTreeSet<S
 }
 
 impl Plan {
+    /// Asks the protected machines of a set that goes, so that they refuse it: it could not go without them.
+    pub(super) fn ask_protected(&mut self, fleet: &Fleet, stream: &StreamId) {
+        let goes = |set: &Name| match stream.kind() {
+            machine_set::State::KIND => set.as_str() == stream.name(),
+            machine_deployment::State::KIND => {
+                let set = fleet.machine_sets.get(set.as_str()).and_then(|set| set.spec.as_ref());
+                set.and_then(|set| set.deployment.as_ref()).is_some_and(|owner| owner.as_str() == stream.name())
+            }
+            _ => false,
+        };
+        let of_it = |state: &machine::State| state.spec.as_ref().and_then(|spec| spec.set.as_ref()).is_some_and(goes);
+        let kept = fleet.machines.iter().filter(|(_, folded)| folded.state.protected && of_it(&folded.state));
+        let kept: Vec<StreamId> = kept.filter_map(|(name, _)| StreamId::new(machine::State::KIND, name).ok()).collect();
+        for machine in kept.into_iter().filter(|machine| fleet.is_protected(machine)) {
+            self.remove(machine, Going::default());
+        }
+    }
+
     pub(super) fn remove_once_unused(&mut self, class: StreamId) {
         self.step(Action::Remove, &class, Vec::new());
         self.commands.push((class, AnyCommand::MachineClass(machine_class::Command::RemoveOnceUnused)));

@@ -175,3 +175,41 @@ fn what_is_there_for_its_own_sake_is_not_taken_for_a_machine() {
     let entry = desk.volume("web-logs-0", command);
     assert_eq!(entry.header.meta.outcome, bailiwick_journal::Outcome::Refused);
 }
+
+#[test]
+fn protection_ends_before_what_it_would_refuse_and_begins_after_there_is_something_to_protect() {
+    let (journal, mut desk) = desk();
+    let set = |protect: &str, replicas: u32| {
+        format!(
+            "apiVersion: bailiwick/v1\nkind: MachineSet\nmetadata: {{name: web{protect}}}\n\
+             spec: {{replicas: {replicas}, template: {{spec: {{provider: simulated}}}}}}\n"
+        )
+    };
+    let kinds = |plan: &Plan| {
+        let kind = |(_, command): &(StreamId, AnyCommand)| match command {
+            AnyCommand::MachineSet(machine_set::Command::Declare(spec)) => format!("declare {}", spec.replicas),
+            AnyCommand::MachineSet(machine_set::Command::Protect { on }) => format!("protect {on}"),
+            AnyCommand::MachineSet(machine_set::Command::Remove) => "remove".to_owned(),
+            AnyCommand::Machine(machine::Command::Remove) => "remove a machine".to_owned(),
+            other => format!("{other:?}"),
+        };
+        plan.commands.iter().map(kind).collect::<Vec<_>>()
+    };
+    let storage = StorageConfig::default();
+    let fleet = Fleet::at_head(&*journal).expect("readable");
+    let new = planned(&fleet, &set(", protect: true", 2), &storage);
+    assert_eq!(kinds(&new), ["declare 2", "protect true"]);
+    for (stream, command) in new.commands {
+        let AnyCommand::MachineSet(command) = command else { panic!("a set is asked as one") };
+        desk.machine_set(stream.name(), command);
+    }
+    let fleet = Fleet::at_head(&*journal).expect("readable");
+    let web: StreamId = "machine-set/web".parse().expect("a stream");
+    assert!(fleet.is_protected(&web));
+    assert!(planned(&fleet, &set("", 2), &storage).commands.is_empty(), "who says nothing leaves it as it is");
+    let smaller = planned(&fleet, &set(", protect: false", 1), &storage);
+    assert_eq!(kinds(&smaller), ["protect false", "declare 1"]);
+    assert_eq!(smaller.steps[0].fields, ["spec.replicas", "metadata.protect"]);
+    let same = planned(&fleet, &set(", protect: false", 2), &storage);
+    assert_eq!(actions(&same)[0], (Action::Change, "machine-set/web", &["metadata.protect".to_owned()][..]));
+}

@@ -28,6 +28,7 @@ use super::{
 };
 use crate::{
     audit::{Options, replay},
+    plan::protecting,
     providers::simulated::{SimulatedProvider, SimulatedSecrets, World, WorldState, check},
 };
 
@@ -343,6 +344,10 @@ impl Course {
             Happening::Hold { machine, reason, for_ms } => {
                 let command = machine::Command::Hold { reason: reason.clone(), until: for_ms.map(after) };
                 self.ask(running, one(machine, command)).await?;
+            }
+            Happening::Protect { entity, on } => {
+                let asked = protecting(entity, *on).map(|command| (entity.clone(), command));
+                self.ask(running, asked.into_iter().collect()).await?;
             }
             Happening::Unhold(machine) => self.ask(running, one(machine, machine::Command::Unhold)).await?,
             Happening::Disown(machine) => self.ask(running, one(machine, machine::Command::Disown)).await?,

@@ -118,6 +118,8 @@ struct EventLine {
     retry_failed: Option<bool>,
     hold: Option<HoldLine>,
     unhold: Option<String>,
+    protect: Option<String>,
+    unprotect: Option<String>,
     disown: Option<String>,
     adopt: Option<String>,
     remove_with: Option<RemovalLine>,
@@ -385,6 +387,11 @@ impl Reader<'_> {
             text.as_ref().map(|text| self.name(field, text).map(make)).transpose()
         };
         all.extend(one(&line.unhold, Happening::Unhold)?);
+        for (text, on) in [(&line.protect, true), (&line.unprotect, false)] {
+            let Some(text) = text else { continue };
+            let entity = text.parse().map_err(|error| self.field(field, format!("{error}")))?;
+            all.push(Happening::Protect { entity, on });
+        }
         all.extend(one(&line.disown, Happening::Disown)?);
         all.extend(one(&line.adopt, Happening::Adopt)?);
         all.extend(one(&line.cling, Happening::Cling)?);

@@ -42,6 +42,8 @@ pub enum Happening {
     Disown(Name),
     /// An operator has a machine take over an instance that bears its name.
     Adopt(Name),
+    /// An operator protects something from deletion, or ends that.
+    Protect { entity: StreamId, on: bool },
     /// An operator removes a machine in some way.
     RemoveWith { machine: Name, how: machine::Removal },
     /// Somebody makes an instance that bears a machine's name, and tells nobody.
@@ -104,6 +106,8 @@ impl Happening {
                 format!("an operator holds {machine}{time}: {reason}")
             }
             Self::Unhold(machine) => format!("an operator ends the hold of {machine}"),
+            Self::Protect { entity, on: true } => format!("an operator protects {entity}"),
+            Self::Protect { entity, on: false } => format!("an operator ends the protection of {entity}"),
             Self::Disown(machine) => format!("an operator disowns the instance of {machine}"),
             Self::Adopt(machine) => format!("an operator gives {machine} an instance"),
             Self::RemoveWith { machine, how } => {

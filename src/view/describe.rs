@@ -35,6 +35,9 @@ pub struct Description {
     pub position: u64,
     #[serde(flatten)]
     pub row: Row,
+    /// Whether it is protected from deletion.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub protected: bool,
     /// What was declared last.
     pub spec: Value,
     /// The members of a replica set, as they were seen last.
@@ -236,6 +239,7 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         _ => history::<document::State>(journal, fleet, entity, document::State::status),
     }?;
     Ok(Some(Description {
+        protected: fleet.is_protected(entity),
         entity: entity.to_string(),
         kind,
         position: fleet.position.0,

@@ -189,6 +189,21 @@ impl Fleet {
         self.policies.get(name.as_str()).map(|state| state.document.clone()).unwrap_or_default()
     }
 
+    /// Whether an entity is protected from deletion.
+    pub fn is_protected(&self, stream: &StreamId) -> bool {
+        let name = stream.name();
+        let protected = match stream.kind() {
+            "machine" => self.machines.get(name).map(|state| state.protected),
+            "volume" => self.volumes.get(name).map(|state| state.protected),
+            "filesystem" => self.filesystems.get(name).map(|state| state.protected),
+            "machine-set" => self.machine_sets.get(name).map(|state| state.protected),
+            "machine-deployment" => self.machine_deployments.get(name).map(|state| state.protected),
+            "replica-set" => self.replica_sets.get(name).map(|state| state.protected),
+            _ => None,
+        };
+        protected == Some(true) && self.life(stream) == Some(Life::Alive)
+    }
+
     /// Whether an entity is declared and not gone.
     pub fn exists(&self, stream: &StreamId) -> bool {
         self.life(stream).is_some_and(Life::exists)

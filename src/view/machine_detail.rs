@@ -24,8 +24,9 @@ pub(super) fn machine_detail(state: &machine::State, now: Timestamp) -> Option<S
     });
     // Why it goes comes first: what is done about it follows from that.
     let goes = state.goes_because().map(|why| format!("goes because {why}"));
+    let kept = state.is_kept_by_protection().then(|| "protected, so it is not replaced".to_owned());
     let now_done = own_detail(state, now).into_iter().chain(told(state));
-    let parts: Vec<String> = held.into_iter().chain(goes).chain(now_done).chain(strays).collect();
+    let parts: Vec<String> = held.into_iter().chain(goes).chain(kept).chain(now_done).chain(strays).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 

@@ -1,6 +1,6 @@
 //! Machine sets as rows.
 
-use std::collections::BTreeMap;
+use std::{cmp::Ordering, collections::BTreeMap};
 
 use bailiwick_actors::{
     contract::{Decider, Folded, NoView},
@@ -111,7 +111,12 @@ fn row(fleet: &Fleet, name: &str, folded: &Folded<State>, machines: &Machines<'_
     });
     let frozen = state.frozen.map(|frozen| words::frozen(&frozen));
     let cut_off = cut_off(fleet, state).filter(|_| status.ready != wanted);
-    let missing = (status.replicas != wanted).then(|| format!("{} of {wanted} machines exist", status.replicas));
+    let kept = machines.iter().filter(|(_, machine)| machine.protected).count();
+    let missing = match (status.replicas.cmp(&wanted), kept) {
+        (Ordering::Equal, _) => None,
+        (Ordering::Greater, 1..) => Some(format!("{} of {wanted} machines exist; {kept} protected", status.replicas)),
+        _ => Some(format!("{} of {wanted} machines exist", status.replicas)),
+    };
     MachineSetRow {
         name: name.to_owned(),
         status: state.status(),

@@ -117,6 +117,8 @@ pub fn why_not(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<WhyNot>
         _ if wanted == "removed" => storage_removed(fleet, entity)?,
         _ => storage_ready(fleet, entity, wanted)?,
     };
+    let is_kept = wanted == "removed" && fleet.is_protected(entity);
+    let unmet = if is_kept { Some(protected(entity)) } else { unmet };
     let unmet = unmet.map(|unmet| budgets::wait(fleet, entity).map_or(unmet, |wait| wait.unmet()));
     let unmet = unmet
         .map(|unmet| Unmet { next_look_in_ms: unmet.next_look_ms.map(|at| Timestamp(at).since(fleet.time)), ..unmet });
@@ -128,6 +130,23 @@ pub(super) const A_REQUEST: &str = "a removal request";
 pub(super) const NO_REQUEST: &str = "no removal was requested";
 /// What is missing for a removal that is under way.
 pub(super) const THE_END: &str = "the end of its removal";
+
+/// What is missing for the removal of what is protected.
+fn protected(entity: &StreamId) -> Unmet {
+    let by = format!("`bailiwick unprotect {entity}`, then `bailiwick delete {entity}`");
+    Unmet::new("the end of its protection", "it is protected from deletion", by)
+}
+
+/// It failed, and would be replaced if it were not protected.
+fn kept(entity: &StreamId, state: &machine::State) -> Option<Unmet> {
+    let because = match &state.instance {
+        Instance::Lost { since, .. } => format!("its instance has been gone since {since}"),
+        _ => "it did not become healthy in time".to_owned(),
+    };
+    let because = format!("{because}, and it is protected: the node deletes nothing of it");
+    let by = format!("`bailiwick unprotect {entity}`; it is then replaced");
+    state.is_kept_by_protection().then(|| Unmet::new("the end of its protection", because, by))
+}
 
 /// What is missing if it is not declared, or is being removed.
 pub(super) fn declared(life: Life) -> Option<Unmet> {
@@ -185,6 +204,9 @@ fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
         let because = format!("it is held ({}), which holds back {}", hold.reason, would.join(" and "));
         let by = format!("`bailiwick unhold {entity}`");
         return Some(Unmet::new("the end of its hold", because, by).looked_at(hold.until));
+    }
+    if let Some(unmet) = kept(entity, state) {
+        return Some(unmet);
     }
     let provider = state.spec.as_ref().map(|spec| &spec.provider);
     let silence = provider.and_then(|name| Some((name, fleet.seen.failing.get(name)?)));
@@ -328,6 +350,9 @@ fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<
         // What has no running instance is asked about as running.
         return running(fleet, entity, state);
     };
+    if let Some(unmet) = kept(entity, state) {
+        return Some(unmet);
+    }
     let name = entity.name().parse().ok();
     if let Some(why) = name.and_then(|name: Name| fleet.seen.withheld.get(&name)) {
         let by = match why {

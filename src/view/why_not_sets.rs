@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::{Decider, NoView},
-    machine_deployment, machine_set, replica_set,
+    machine, machine_deployment, machine_set, replica_set,
     vocab::{Life, Timestamp},
 };
 use bailiwick_journal::StreamId;
@@ -51,6 +51,15 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
     let replicas = usize::try_from(row.replicas).unwrap_or(usize::MAX);
     if row.machines != replicas {
         let because = format!("it has {} of {replicas} machines", row.machines);
+        let is_kept = |(name, _): &(&str, _)| {
+            StreamId::new(machine::State::KIND, name).is_ok_and(|machine| fleet.is_protected(&machine))
+        };
+        let kept = if replicas < row.machines { machines.find(is_kept) } else { None };
+        if let Some((kept, _)) = kept {
+            let because = format!("{because}, and machine/{kept} is protected");
+            let by = format!("`bailiwick unprotect machine/{kept}`");
+            return Some(Some(Unmet::new("the end of its machines' protection", because, by)));
+        }
         let by = if row.machines < replicas { "the set creates the others" } else { "the set removes the others" };
         return Some(Some(Unmet::new("the declared number of machines", because, by)));
     }

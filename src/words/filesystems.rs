@@ -3,7 +3,7 @@
 use bailiwick_actors::{filesystem, filesystem_attachment};
 
 use super::{
-    Words, gave_up,
+    Words, gave_up, protection, protection_asked,
     storage::{made_for, skipped},
 };
 
@@ -31,6 +31,7 @@ impl Words for filesystem::State {
             }
             Command::Keep => "keep: its machine is going away".into(),
             Command::Remove => "remove".into(),
+            Command::Protect { on } => protection_asked(*on).into(),
             Command::Release => "release, keeping the data".into(),
             Command::Destroy => "destroy with its data".into(),
             Command::RemoveForced => "remove without waiting".into(),
@@ -101,6 +102,7 @@ impl Words for filesystem::State {
             Event::RemovalBegan => "removal started".into(),
             Event::Died => "no longer mounted anywhere".into(),
             Event::Removed => "removed".into(),
+            Event::Protected { on } => protection(*on).into(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use bailiwick_actors::machine_deployment::{Command, Counts, Event, ProgressReason, Spec, State, Strategy};
 
-use super::{Words, count};
+use super::{Words, count, protection, protection_asked};
 
 impl Words for State {
     fn asked(command: &Command) -> String {
@@ -10,6 +10,7 @@ impl Words for State {
             Command::Declare(spec) => format!("declare {}", declared(spec)),
             Command::Remove => "remove with its sets".into(),
             Command::Wake { due } => format!("continue with what was due at {due}"),
+            Command::Protect { on } => protection_asked(*on).into(),
             Command::Pause => "pause its rollout".into(),
             Command::Resume => "resume its rollout".into(),
             Command::Restart => "replace all its machines".into(),
@@ -30,6 +31,7 @@ impl Words for State {
             Event::RolledBack { revision } => format!("the template of revision {revision} is in force"),
             Event::RemovalBegan => "removal started".into(),
             Event::Removed => "removed".into(),
+            Event::Protected { on } => protection(*on).into(),
             Event::PassOwed => "another pass follows".into(),
             Event::Ripened => "a machine was ready for long enough".into(),
             Event::DeadlinePassed => "its progress deadline passed".into(),

@@ -7,7 +7,7 @@ use bailiwick_actors::{
 };
 
 use super::{
-    Words, count,
+    Words, count, protection, protection_asked,
     supervisors::{entities, ordered},
     until_in_words,
 };
@@ -37,6 +37,7 @@ impl Words for State {
             Command::Thaw => "thaw".into(),
             Command::Hold { reason, until } => format!("hold{}: {reason}", until_in_words(*until)),
             Command::Unhold => "unhold".into(),
+            Command::Protect { on } => protection_asked(*on).into(),
         }
     }
 
@@ -46,6 +47,7 @@ impl Words for State {
             Event::SpecChanged { spec } => format!("declaration changed: {}", declared(spec)),
             Event::RemovalBegan => "removal started".into(),
             Event::Removed => "removed".into(),
+            Event::Protected { on } => protection(*on).into(),
             Event::Named { names: of } => format!("next names: {}", names(&of.iter().collect::<Vec<_>>())),
             Event::Pass(event) => passed(event),
             Event::Resting { until } => format!("a machine was refused; next try at {until}"),

@@ -9,7 +9,7 @@ use bailiwick_actors::{
     vocab::{Cited, Name, Timestamp, Zone},
 };
 
-use super::{Words, count, gave_up};
+use super::{Words, count, gave_up, protection, protection_asked};
 
 impl Words for State {
     fn asked(command: &Command) -> String {
@@ -30,6 +30,7 @@ impl Words for State {
             Command::ReserveContainer { container } => format!("host machine {container}"),
             Command::ReleaseContainer { container } => format!("stop hosting machine {container}"),
             Command::Remove => "remove".into(),
+            Command::Protect { on } => protection_asked(*on).into(),
             Command::RetryProvisioning => "retry".into(),
             Command::ReserveAttachment { volume } => format!("reserve a place for volume {volume}"),
             Command::ReleaseAttachment { volume } => format!("release volume {volume}"),
@@ -110,6 +111,7 @@ impl Words for State {
             Event::RemovalBegan { .. } => "removal started".into(),
             Event::Died => "nothing depends on it any more".into(),
             Event::Removed => "removed".into(),
+            Event::Protected { on } => protection(*on).into(),
             Event::Held { reason, until, .. } => format!("held{}: {reason}", until_in_words(*until)),
             Event::HoldEnded => "hold ended".into(),
             Event::Withheld { step, .. } => format!("{} was held back", withheld(*step)),

@@ -213,6 +213,16 @@ fn gave_up(what: &str, fault: &Fault, again: Option<Timestamp>) -> String {
     format!("{what} ({fault}){next}")
 }
 
+/// What is asked of whatever can be protected.
+fn protection_asked(on: bool) -> &'static str {
+    if on { "protect from deletion" } else { "end its deletion protection" }
+}
+
+/// What became of its protection.
+fn protection(on: bool) -> &'static str {
+    if on { "protected from deletion" } else { "no longer protected from deletion" }
+}
+
 /// "1 volume", "2 volumes".
 pub(crate) fn count(number: usize, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }

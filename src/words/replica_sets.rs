@@ -6,7 +6,7 @@ use bailiwick_actors::{
     replica_set::{Command, Endpoint, Endpoints, Event, Report, Spec, State},
 };
 
-use super::{Words, count};
+use super::{Words, count, protection, protection_asked};
 
 impl Words for State {
     fn asked(command: &Command) -> String {
@@ -18,6 +18,7 @@ impl Words for State {
             Command::EnableHa { servers: 0 } => "enable high availability".into(),
             Command::EnableHa { servers } => format!("set the number of voters to {servers}"),
             Command::Remove => "stop managing it".into(),
+            Command::Protect { on } => protection_asked(*on).into(),
             Command::RetryNow => "retry now".into(),
             Command::TakeStep { step, .. } => step_in_words(step),
             Command::Wake { due } => format!("continue with what was due at {due}"),
@@ -52,6 +53,7 @@ impl Words for State {
                 format!("outcome of the step is unknown ({fault}); next read at {until}")
             }
             Event::Removed => "no longer managed".into(),
+            Event::Protected { on } => protection(*on).into(),
         }
     }
 }

@@ -6,7 +6,7 @@ use bailiwick_actors::{
     volume, volume_attachment,
 };
 
-use super::{Words, count, gave_up};
+use super::{Words, count, gave_up, protection, protection_asked};
 
 impl Words for volume::State {
     fn asked(command: &volume::Command) -> String {
@@ -14,6 +14,7 @@ impl Words for volume::State {
         match command {
             Command::Declare(spec) => format!("declare {} from provider {}", spec.size, spec.provider),
             Command::Remove => "remove with its data".into(),
+            Command::Protect { on } => protection_asked(*on).into(),
             Command::RetryProvisioning => "retry".into(),
             Command::ReserveAttachment { machine } => format!("reserve for machine {machine}"),
             Command::ReleaseAttachment { machine } => format!("release from machine {machine}"),
@@ -115,6 +116,7 @@ impl Words for volume::State {
             Event::Lost { .. } => "lost: its provider no longer lists it".into(),
             Event::Found => "found: its provider lists it again".into(),
             Event::Removed => "removed".into(),
+            Event::Protected { on } => protection(*on).into(),
         }
     }
 }

@@ -10,6 +10,7 @@ mod misfortune;
 mod named;
 mod outages;
 mod refusals;
+mod protected;
 mod rollouts;
 mod scripts;
 mod seeds;

@@ -40,6 +40,8 @@ pub enum Command {
     DeclareFor { spec: Spec, pool: Option<FromPool>, owner: StreamId },
     /// As `Remove`; where it was asked to be released, it is destroyed instead, with its data.
     Destroy,
+    /// It is not to be removed, or may be again.
+    Protect { on: bool },
     /// It shall exist, because a machine of a set asks for it, with room for its attachment there. A supervisor's order.
     Claim(Box<Claim>),
     /// The machine that it was made for goes, and it stays, with its data. A supervisor's order.

@@ -14,7 +14,12 @@ type Facts<'a> = contract::Facts<'a, State>;
 type Verdict = contract::Verdict<State>;
 
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
+    let removes = matches!(command, Command::Remove | Command::Release | Command::Destroy | Command::RemoveForced);
+    if removes && state.protected && state.life == Life::Alive {
+        return Err(Rejection::Protected);
+    }
     match command {
+        Command::Protect { on } => protect(state, *on),
         Command::Declare(spec) => declare(state, spec, None),
         Command::DeclareFrom { spec, pool } => declare(state, spec, Some(pool)),
         Command::DeclareFor { spec, pool, owner } => declare_for(state, spec, pool.as_ref(), owner),
@@ -212,6 +217,16 @@ fn after_death(state: &State, now: Timestamp) -> Vec<Event> {
         }
         Storage::None => vec![Event::Removed],
         Storage::Creating { .. } | Storage::Provisioned { .. } => vec![Event::DestroyRequested { at: now }],
+    }
+}
+
+/// What comes of a wish that something is not to be removed, or may be again.
+fn protect(state: &State, on: bool) -> Verdict {
+    match state.life {
+        Life::Undeclared | Life::Removed => Err(Rejection::NotDeclared),
+        Life::Dying | Life::Dead => Err(Rejection::Leaving { life: state.life }),
+        Life::Alive if state.protected == on => Ok(Decision::nothing(Reason::ProtectionKnown)),
+        Life::Alive => Ok(Decision::because(Reason::ProtectionAsked, [Event::Protected { on }])),
     }
 }
 

@@ -64,6 +64,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::AttachmentReleased { machine } => drop(state.attached_to.remove(machine)),
         Event::ReleaseWanted => state.removal = Removal::Release,
         Event::DestroyWanted => state.removal = Removal::Destroy,
+        Event::Protected { on } => state.protected = *on,
         Event::RemovalBegan => state.life = Life::Dying,
         Event::Died => state.life = Life::Dead,
         Event::Removed => {

@@ -37,6 +37,8 @@ pub struct State {
     pub claim: Option<ClaimedBy>,
     /// The machine of a set that it was made for, and that went: it was kept.
     pub kept_of: Option<Name>,
+    /// It is not removed, nor is what is there of it, before that ends.
+    pub protected: bool,
 }
 
 /// What the provider keeps for it.

@@ -88,6 +88,10 @@ fn reserved(past: Vec<Event>) -> Vec<Event> {
     [past, vec![Event::AttachmentReserved { machine: name("web") }]].concat()
 }
 
+fn protected() -> Vec<Event> {
+    [declared(), vec![Event::Protected { on: true }]].concat()
+}
+
 fn dying() -> Vec<Event> {
     [reserved(provisioned()), vec![Event::RemovalBegan]].concat()
 }
@@ -131,6 +135,13 @@ fn table() -> Vec<Case<State>> {
         case(claimed(), Command::Keep, Ok((R::MachineGoes, vec![Event::Kept]))),
         case(declared(), Command::Keep, Ok((R::NotClaimed, vec![]))),
         case([], Command::Keep, Err(Rejection::NotDeclared)),
+        case(declared(), Command::Protect { on: true }, Ok((R::ProtectionAsked, vec![Event::Protected { on: true }]))),
+        case(declared(), Command::Protect { on: false }, Ok((R::ProtectionKnown, vec![]))),
+        case([], Command::Protect { on: true }, Err(Rejection::NotDeclared)),
+        case(protected(), Command::Remove, Err(Rejection::Protected)),
+        case(protected(), Command::RemoveForced, Err(Rejection::Protected)),
+        case(protected(), Command::Release, Err(Rejection::Protected)),
+        case(protected(), Command::Destroy, Err(Rejection::Protected)),
         case([], Command::Declare(spec(64, None)), Ok((R::NewlyDeclared, declared()))),
         case(removed(), Command::Declare(spec(64, None)), Ok((R::NewlyDeclared, declared()))),
         case(declared(), Command::Declare(spec(64, None)), Ok((R::AlreadyAsDeclared, vec![]))),
@@ -299,6 +310,7 @@ fn every_reason_and_rejection_has_its_case() {
         "being-released",
         "being-destroyed",
         "not-of-machine",
+        "protected",
     ];
     // What takes too long is so at a later time than all else.
     let deadline = Timestamp(5 + 15 * 60_000);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::{Code, Stored, reasons, retry_reasons},
-    vocab::{Life, Name},
+    vocab::{Life, Name, PROTECTED},
 };
 
 reasons! {
@@ -45,6 +45,8 @@ reasons! {
         MachineAsks = "machine-asks", "a machine of a set asks for it";
         MachineGoes = "machine-goes", "the machine it was created for is being removed, and its data is kept";
         NotClaimed = "not-claimed", "no machine of a set asks for it";
+        ProtectionAsked = "protection-asked", "another protection was requested";
+        ProtectionKnown = "protection-known", "its protection did not change";
     }
 }
 
@@ -69,6 +71,8 @@ pub enum Rejection {
     BeingDestroyed,
     #[error("its name is taken: it was not created for machine {machine}")]
     NotOfMachine { machine: Name },
+    #[error("{}", PROTECTED)]
+    Protected,
 }
 
 impl Code for Rejection {
@@ -82,6 +86,7 @@ impl Code for Rejection {
             Self::BeingReleased => "being-released",
             Self::BeingDestroyed => "being-destroyed",
             Self::NotOfMachine { .. } => "not-of-machine",
+            Self::Protected => "protected",
         }
     }
 }

@@ -92,6 +92,8 @@ pub enum Command {
     RefuseSite { effect: EffectId },
     /// Its provider answers again, which was out while it came under suspicion: its time begins anew. A supervisor's order.
     JudgeAnew { effect: EffectId },
+    /// It is not to be removed, or may be again.
+    Protect { on: bool },
 }
 
 /// In which way a machine goes, and why.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, RemovalReason, Report,
     Skipped, Spec, State, Step, answers, containers, draining, eviction, foreign, hanging, health, hold, is_overdue,
-    joining, made_from, membership, of_other, progress, siting, start, turns, volume_zones,
+    joining, made_from, membership, of_other, progress, protection, siting, start, turns, volume_zones,
 };
 use crate::{
     contract::{self, Decision},
@@ -49,6 +49,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Wake { .. } => wake(state, facts),
         Command::Hold { reason, until } => hold::hold(state, reason, *until, facts),
         Command::Unhold => hold::unhold(state, facts),
+        Command::Protect { on } => protection::protect(state, *on, facts),
         Command::Adopt { provider, instance } => foreign::adopt(state, provider, instance, facts),
         Command::Disown => foreign::disown(state),
         Command::Reprieve { effect } => health::reprieve(state, *effect, facts),
@@ -120,6 +121,9 @@ fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
         Life::Dead => return skip_deletion(state, removal, facts),
         Life::Dying if !removal.force => return Ok(Decision::nothing(Reason::AlreadyGoing)),
         Life::Alive | Life::Dying => (),
+    }
+    if state.protected && state.life == Life::Alive {
+        return Err(Rejection::Protected);
     }
     if let (Some(hold), false) = (&state.hold, removal.force) {
         return Err(Rejection::Held { reason: hold.reason.clone() });
@@ -231,6 +235,9 @@ fn retry_provisioning(state: &State, facts: &Facts<'_>) -> Verdict {
     if !state.life.exists() {
         return Err(Rejection::NotDeclared);
     }
+    if state.is_kept_by_protection() {
+        return Err(Rejection::Protected);
+    }
     match &state.instance {
         Instance::Creating(effort) | Instance::Deleting { effort, .. } => match effort.outlook {
             Outlook::GivenUp { .. } | Outlook::Waiting { .. } => {
@@ -312,6 +319,9 @@ fn report_lost(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
     }
     if facts.policy.machines.when_lost == WhenLost::Keep || state.life != Life::Alive {
         return Ok(Decision::because(Reason::InstanceGoneKept, events));
+    }
+    if state.protected {
+        return Ok(Decision::because(Reason::InstanceGoneProtected, events));
     }
     if state.hold.is_some() {
         events.push(Event::Withheld { step: Step::Replace, at: facts.now });

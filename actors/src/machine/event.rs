@@ -282,6 +282,10 @@ pub enum Event {
         workload: Name,
         outcome: TurnOutcome,
     },
+    /// It is not removed from now on, or may be again.
+    Protected {
+        on: bool,
+    },
 }
 
 /// What a forced removal did not wait for.
@@ -347,6 +351,7 @@ impl Event {
             Self::RemovalExplained { .. }
             | Self::RemovalBegan { .. }
             | Self::Died
+            | Self::Protected { .. }
             | Self::Removed
             | Self::InstanceToStay
             | Self::Skipped { .. } => &[Life],

@@ -112,6 +112,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
             state.mounts.remove(filesystem);
         }
         Event::RemovalExplained { why } => state.going = Some(*why),
+        Event::Protected { on } => state.protected = *on,
         Event::RemovalBegan { at } => {
             state.life = Life::Dying;
             state.going_since = Some(*at);

@@ -171,6 +171,9 @@ pub(super) fn give_up(state: &State, effect: EffectId, facts: &Facts<'_>) -> Ver
     let (Health::Overdue { cause, .. }, true, Life::Alive) = (&state.health, is_current, state.life) else {
         return Ok(Decision::nothing(Reason::Recovered));
     };
+    if state.protected {
+        return Ok(Decision::nothing(Reason::GivenUpProtected));
+    }
     if let Some(hold) = &state.hold {
         let is_noted = hold.withheld.contains(&Step::GiveUp);
         let note = (!is_noted).then_some(Event::Withheld { step: Step::GiveUp, at: facts.now });

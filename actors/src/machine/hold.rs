@@ -53,7 +53,7 @@ fn end(state: &State, hold: &Hold, now: Timestamp) -> Vec<Event> {
     events.extend(due(state, now));
     if state.life == Life::Alive {
         match state.instance {
-            Instance::Lost { .. } if hold.withheld.contains(&Step::Replace) => {
+            Instance::Lost { .. } if hold.withheld.contains(&Step::Replace) && !state.protected => {
                 events.push(Event::DeleteRequested { at: now });
             }
             Instance::None if hold.withheld.contains(&Step::Create) => events.push(Event::CreateRequested { at: now }),

@@ -26,6 +26,8 @@
 //!
 //! hold       none ◀─▶ held: what happens by itself is noted and waits                       (`hold.rs`)
 //!
+//! protected  no ◀─▶ yes: neither it nor its instance is deleted                        (`protection.rs`)
+//!
 //! start      open | awaited ─▶ refused ─▶ prepared                                            (`start/`)
 //!
 //! site       open | awaited ─▶ chosen ─▶ (it failed there) awaited                            (`siting.rs`)
@@ -86,6 +88,7 @@ mod membership;
 mod of_other;
 mod phase;
 mod progress;
+mod protection;
 mod siting;
 mod spec;
 mod start;

@@ -72,6 +72,8 @@ pub struct State {
     pub kept: BTreeSet<EffectId>,
     /// The intent whose instance was seen, and was ours.
     pub proven: Option<Version>,
+    /// It is not removed, nor is what is there of it, before that ends.
+    pub protected: bool,
     /// Effect ids under which stands what another control plane has started: nobody touches it.
     pub of_others: BTreeSet<EffectId>,
 }

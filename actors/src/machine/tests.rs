@@ -9,6 +9,7 @@ mod of_other;
 mod operator;
 mod patience;
 mod progress;
+mod protection;
 mod siting;
 mod starting;
 mod turns;
@@ -279,6 +280,7 @@ fn table() -> Vec<Case<State>> {
     ]
     .into_iter()
     .chain(operator::table())
+    .chain(protection::table())
     .chain(health::table())
     .chain(siting::table())
     .chain(volume_zones::table())
@@ -320,6 +322,7 @@ fn every_reason_and_rejection_has_its_case() {
         "volumes-apart",
         "volume-elsewhere",
         "other-nonce",
+        "protected",
     ];
     hold(&stream(), NOW, &policy, table(), Reason::ALL, &rejections);
 }
@@ -418,7 +421,8 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
         25 => Command::Report(Report::NodeSilent { effect, last_seen: Timestamp(0) }),
         14 => Command::Hold { reason: "wait".into(), until: value.is_multiple_of(2).then_some(Timestamp(u64::MAX)) },
         15 => Command::Hold { reason: "soon".into(), until: Some(Timestamp(1_100_000 + u64::from(value) * 10_000)) },
-        16 | 17 => Command::Unhold,
+        16 => Command::Unhold,
+        17 => Command::Protect { on: value.is_multiple_of(2) },
         18 => Command::RemoveWith(Removal {
             force: value.is_multiple_of(2),
             keep_instance: value.is_multiple_of(3),

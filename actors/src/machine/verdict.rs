@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::{Code, Stored, reasons},
-    vocab::{InstanceId, Life, Name, Zone},
+    vocab::{InstanceId, Life, Name, PROTECTED, Zone},
 };
 
 reasons! {
@@ -105,6 +105,10 @@ reasons! {
         StrayReturned = "stray-returned", "the provider still lists an instance that was deleted";
         NoZoneAllowed = "no-zone-allowed", "none of the zones that it may be in exists";
         ProviderIsBack = "provider-is-back", "its provider answers again, and its recovery time restarts";
+        ProtectionAsked = "protection-asked", "another protection was requested";
+        ProtectionKnown = "protection-known", "its protection did not change";
+        InstanceGoneProtected = "instance-gone-protected", "its instance is gone, and it is protected from being replaced";
+        GivenUpProtected = "given-up-protected", "it did not become healthy in time, and it is protected from being replaced";
     }
 }
 
@@ -151,6 +155,8 @@ pub enum Rejection {
     OtherNonce { nonce: String },
     #[error("the end of a hold must be in the future")]
     HoldOver,
+    #[error("{}", PROTECTED)]
+    Protected,
 }
 
 impl Code for Rejection {
@@ -175,6 +181,7 @@ impl Code for Rejection {
             Self::VolumesApart { .. } => "volumes-apart",
             Self::VolumeElsewhere { .. } => "volume-elsewhere",
             Self::OtherNonce { .. } => "other-nonce",
+            Self::Protected => "protected",
         }
     }
 }

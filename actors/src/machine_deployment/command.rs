@@ -42,6 +42,8 @@ pub enum Command {
     },
     /// It has no set any more. A supervisor's order.
     ReportEmpty,
+    /// It is not to be removed, or may be again.
+    Protect { on: bool },
 }
 
 impl Stored for Command {

@@ -14,6 +14,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
     match command {
         Command::Declare(spec) => declare(state, spec),
         Command::Remove => remove(state),
+        Command::Protect { on } => protect(state, *on),
         Command::Wake { .. } => Ok(wake(state, facts)),
         Command::Pause => pause(state, true),
         Command::Resume => pause(state, false),
@@ -58,6 +59,7 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
     match (state.life, &state.spec) {
         (Life::Dying | Life::Dead, _) => Err(Rejection::Leaving { life: state.life }),
         (Life::Alive, Some(present)) if *present == spec => Ok(Decision::nothing(Reason::AlreadyAsDeclared)),
+        (Life::Alive, Some(present)) if state.protected && is_replacing(present, &spec) => Err(Rejection::Protected),
         (Life::Alive, Some(_)) => Ok(Decision::because(Reason::SpecDiffers, [Event::SpecChanged { spec }])),
         (Life::Alive, None) | (Life::Undeclared | Life::Removed, _) => {
             Ok(Decision::because(Reason::NewlyDeclared, [Event::Declared { spec }]))
@@ -70,7 +72,23 @@ fn remove(state: &State) -> Verdict {
         Life::Undeclared => Err(Rejection::NotDeclared),
         Life::Removed => Ok(Decision::nothing(Reason::AlreadyGone)),
         Life::Dying | Life::Dead => Ok(Decision::nothing(Reason::AlreadyGoing)),
+        Life::Alive if state.protected => Err(Rejection::Protected),
         Life::Alive => Ok(Decision::because(Reason::RemovalAsked, [Event::RemovalBegan])),
+    }
+}
+
+/// Whether machines would go: there are to be fewer, or others.
+fn is_replacing(present: &Spec, wanted: &Spec) -> bool {
+    wanted.replicas < present.replicas || wanted.template != present.template
+}
+
+/// What comes of a wish that something is not to be removed, or may be again.
+fn protect(state: &State, on: bool) -> Verdict {
+    match state.life {
+        Life::Undeclared | Life::Removed => Err(Rejection::NotDeclared),
+        Life::Dying | Life::Dead => Err(Rejection::Leaving { life: state.life }),
+        Life::Alive if state.protected == on => Ok(Decision::nothing(Reason::ProtectionKnown)),
+        Life::Alive => Ok(Decision::because(Reason::ProtectionAsked, [Event::Protected { on }])),
     }
 }
 
@@ -95,7 +113,12 @@ fn alive(state: &State) -> Result<&Spec, Rejection> {
 /// As [`alive`], and its template may change.
 fn moving(state: &State) -> Result<&Spec, Rejection> {
     let spec = alive(state)?;
-    if spec.paused { Err(Rejection::Paused) } else { Ok(spec) }
+    match spec.paused {
+        true => Err(Rejection::Paused),
+        // Its machines would be replaced.
+        false if state.protected => Err(Rejection::Protected),
+        false => Ok(spec),
+    }
 }
 
 fn pause(state: &State, paused: bool) -> Verdict {

@@ -86,6 +86,10 @@ pub enum Event {
     Counted {
         totals: Totals,
     },
+    /// It is not removed from now on, or may be again.
+    Protected {
+        on: bool,
+    },
 }
 
 impl Event {
@@ -95,7 +99,7 @@ impl Event {
         Touches::Some(match self {
             Self::Declared { .. } => return Touches::All,
             Self::SpecChanged { .. } | Self::Restarted { .. } | Self::RolledBack { .. } => &[Spec],
-            Self::RemovalBegan | Self::Removed => &[Life],
+            Self::RemovalBegan | Self::Protected { .. } | Self::Removed => &[Life],
             Self::PassOwed | Self::Ripened | Self::DeadlinePassed => &[Step],
             Self::Adopted { .. } | Self::Forgotten { .. } => &[Dependents],
             Self::Observed { .. } | Self::Counted { .. } => &[Seen],

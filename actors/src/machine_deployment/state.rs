@@ -33,6 +33,8 @@ pub struct State {
     pub told: Totals,
     /// A machine will have been ready for long enough then.
     pub again: Option<Timestamp>,
+    /// It is not removed, nor is what is there of it, before that ends.
+    pub protected: bool,
     /// Whether another pass is to be made, whatever the counts are.
     pub owes_pass: bool,
 }
@@ -143,6 +145,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
                 spec.template = Arc::new(template);
             }
         }
+        Event::Protected { on } => state.protected = *on,
         Event::RemovalBegan => state.life = Life::Dying,
         Event::Removed => *state = State { life: Life::Removed, named: state.named, ..State::default() },
         Event::PassOwed | Event::Ripened | Event::DeadlinePassed => state.owes_pass = true,

@@ -46,6 +46,10 @@ fn paused() -> Vec<Event> {
     [declared(), vec![Event::SpecChanged { spec: Spec { paused: true, ..spec(2, "v1") } }]].concat()
 }
 
+fn protected() -> Vec<Event> {
+    [declared(), vec![Event::Protected { on: true }]].concat()
+}
+
 fn going() -> Vec<Event> {
     [declared(), vec![Event::RemovalBegan]].concat()
 }
@@ -122,6 +126,18 @@ fn table() -> Vec<Case<State>> {
         case([], Command::Declare(spec(100_001, "v1")), Err(Rejection::TooMany { most: 100_000 })),
         case([], Command::Declare(Spec::of(1, inside)), Err(Rejection::BadTemplate)),
         case([], Command::Declare(elsewhere), Err(Rejection::SelectorMismatch)),
+        case(declared(), Command::Protect { on: true }, Ok((R::ProtectionAsked, vec![Event::Protected { on: true }]))),
+        case(declared(), Command::Protect { on: false }, nothing(R::ProtectionKnown)),
+        case(protected(), Command::Remove, Err(Rejection::Protected)),
+        case(protected(), Command::Declare(spec(1, "v1")), Err(Rejection::Protected)),
+        case(protected(), Command::Declare(spec(2, "v2")), Err(Rejection::Protected)),
+        case(protected(), Command::Restart, Err(Rejection::Protected)),
+        case(protected(), Command::Undo { revision: None }, Err(Rejection::Protected)),
+        case(
+            protected(),
+            Command::Declare(spec(3, "v1")),
+            Ok((R::SpecDiffers, vec![Event::SpecChanged { spec: spec(3, "v1") }])),
+        ),
         case([], Command::Remove, Err(Rejection::NotDeclared)),
         case(declared(), Command::Remove, Ok((R::RemovalAsked, vec![Event::RemovalBegan]))),
         case(going(), Command::Remove, nothing(R::AlreadyGoing)),
@@ -186,6 +202,7 @@ fn every_reason_and_rejection_has_its_case() {
         "selector-mismatch",
         "too-many",
         "unknown-revision",
+        "protected",
     ];
     hold(&stream(), NOW, &Document::default(), table(), R::ALL, &rejections);
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::{Code, Stored, reasons},
-    vocab::Life,
+    vocab::{Life, PROTECTED},
 };
 
 reasons! {
@@ -35,6 +35,8 @@ reasons! {
         Due = "due", "the time it waited for has come";
         NotDueYet = "not-due-yet", "nothing is due yet";
         NothingWaits = "nothing-waits", "nothing is waiting";
+        ProtectionAsked = "protection-asked", "another protection was requested";
+        ProtectionKnown = "protection-known", "its protection did not change";
     }
 }
 
@@ -57,6 +59,8 @@ pub enum Rejection {
     NoEarlierRevision,
     #[error("it has no revision {revision}")]
     UnknownRevision { revision: u64 },
+    #[error("{}", PROTECTED)]
+    Protected,
 }
 
 impl Code for Rejection {
@@ -70,6 +74,7 @@ impl Code for Rejection {
             Self::Paused => "paused",
             Self::NoEarlierRevision => "no-earlier-revision",
             Self::UnknownRevision { .. } => "unknown-revision",
+            Self::Protected => "protected",
         }
     }
 }

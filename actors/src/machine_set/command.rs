@@ -42,6 +42,8 @@ pub enum Command {
     /// As [`Command::Remove`], for the deployment that it belongs to. A supervisor's order, or asked with the deployment's
     /// removal.
     RemoveOwned,
+    /// It is not to be removed, or may be again.
+    Protect { on: bool },
 }
 
 impl Stored for Command {

@@ -36,6 +36,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Thaw => freeze::thaw(state),
         Command::Hold { reason, until } => hold::hold(state, reason, *until, facts),
         Command::Unhold => hold::unhold(state),
+        Command::Protect { on } => protect(state, *on),
     }
 }
 
@@ -48,6 +49,10 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
     }
     if let Some(deployment) = owner(state).filter(|owner| spec.deployment.as_ref() != Some(owner)) {
         return Err(Rejection::Owned { deployment: deployment.clone() });
+    }
+    let is_less = state.spec.as_ref().is_some_and(|present| spec.replicas < present.replicas);
+    if state.protected && state.life == Life::Alive && is_less {
+        return Err(Rejection::Protected);
     }
     match (state.life, &state.spec) {
         (Life::Dying | Life::Dead, _) => Err(Rejection::Leaving { life: state.life }),
@@ -71,8 +76,21 @@ fn remove(state: &State) -> Verdict {
         (Life::Undeclared, _) => Err(Rejection::NotDeclared),
         (Life::Removed, _) => Ok(Decision::nothing(Reason::AlreadyGone)),
         (Life::Dying | Life::Dead, _) => Ok(Decision::nothing(Reason::AlreadyGoing)),
+        (Life::Alive, _) if state.protected => Err(Rejection::Protected),
         (Life::Alive, Some(hold)) => Err(Rejection::Held { reason: hold.reason.clone() }),
         (Life::Alive, None) => Ok(Decision::because(Reason::RemovalAsked, [Event::RemovalBegan])),
+    }
+}
+
+/// A deployment scales its sets as it has to: it is protected itself, or not at all.
+fn protect(state: &State, on: bool) -> Verdict {
+    let owner = state.spec.as_ref().and_then(|spec| spec.deployment.clone());
+    match (state.life, owner) {
+        (Life::Undeclared | Life::Removed, _) => Err(Rejection::NotDeclared),
+        (Life::Dying | Life::Dead, _) => Err(Rejection::Leaving { life: state.life }),
+        (Life::Alive, _) if state.protected == on => Ok(Decision::nothing(Reason::ProtectionKnown)),
+        (Life::Alive, Some(deployment)) if on => Err(Rejection::Owned { deployment }),
+        (Life::Alive, _) => Ok(Decision::because(Reason::ProtectionAsked, [Event::Protected { on }])),
     }
 }
 

@@ -49,6 +49,10 @@ pub enum Event {
         at: Timestamp,
     },
     HoldEnded,
+    /// It is not removed from now on, or may be again.
+    Protected {
+        on: bool,
+    },
 }
 
 impl Event {
@@ -58,7 +62,7 @@ impl Event {
         Touches::Some(match self {
             Self::Declared { .. } => return Touches::All,
             Self::SpecChanged { .. } => &[Spec],
-            Self::RemovalBegan | Self::Removed => &[Life],
+            Self::RemovalBegan | Self::Removed | Self::Protected { .. } => &[Life],
             Self::Named { .. } | Self::Pass(pass::Event::PassBegan(_)) => &[Pass, Request],
             Self::Pass(_) | Self::Resting { .. } | Self::Rested => &[Pass],
             Self::Frozen { .. } | Self::Thawed { .. } => &[Freeze],

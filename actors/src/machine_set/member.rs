@@ -16,6 +16,8 @@ pub struct Member {
     pub is_going: bool,
     /// Whether its latest operation failed.
     pub has_failed_operation: bool,
+    /// Whether it is protected: it is not told to go.
+    pub is_protected: bool,
     /// Whether it has all labels of the set's template.
     pub has_template_labels: bool,
 }

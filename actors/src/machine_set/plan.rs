@@ -29,13 +29,15 @@ pub enum Change {
 pub fn plan(set: &SetSeen, members: &[Member]) -> Plan {
     let name = |member: &Member| member.name.clone();
     let (is_frozen, keeps_failed) = (set.is_frozen || set.is_cut_off, set.is_cut_off && !set.is_going);
-    let is_stale = |member: &&Member| member.is_failed() && !member.is_going && !keeps_failed;
+    let is_stale = |member: &&Member| member.is_failed() && !member.is_going && !member.is_protected && !keeps_failed;
     let stale = members.iter().filter(is_stale).map(name).collect();
     let active: Vec<Member> = members.iter().filter(|member| member.is_active()).cloned().collect();
     let (missing, extra) = (set.replicas.saturating_sub(active.len()), active.len().saturating_sub(set.replicas));
-    let change = match (missing, extra) {
+    // Who is protected is counted, and not told to go.
+    let may_go: Vec<Member> = active.into_iter().filter(|member| !member.is_protected).collect();
+    let change = match (missing, extra.min(may_go.len())) {
         (0, 0) => Change::Nothing,
-        (0, extra) => Change::Remove(pick(&active, extra.min(BURST_MAX)).into_iter().map(name).collect()),
+        (0, extra) => Change::Remove(pick(&may_go, extra.min(BURST_MAX)).into_iter().map(name).collect()),
         _ if is_frozen && !set.is_going => Change::HeldByFreeze,
         (missing, _) => Change::Create(missing.min(BURST_MAX)),
     };

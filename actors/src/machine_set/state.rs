@@ -28,6 +28,8 @@ pub struct State {
     pub failure: Option<FailureReason>,
     /// Nothing is tried before then.
     pub rests_until: Option<Timestamp>,
+    /// It is not removed, nor is what is there of it, before that ends.
+    pub protected: bool,
     /// That it makes no machines, because it had too many.
     pub frozen: Option<Frozen>,
     /// That an operator has it leave the number of its machines as it is.
@@ -101,6 +103,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             *state = State { life: Life::Alive, declared_at: at, spec: Some(spec.clone()), named, ..State::default() };
         }
         Event::SpecChanged { spec } => state.spec = Some(spec.clone()),
+        Event::Protected { on } => state.protected = *on,
         Event::RemovalBegan => state.life = Life::Dying,
         Event::Removed => {
             let present = std::mem::take(state);

@@ -17,6 +17,7 @@ fn member(name: &str, phase: MachinePhase) -> Member {
         created: Timestamp(0),
         is_going: false,
         has_failed_operation: false,
+        is_protected: false,
         has_template_labels: true,
     }
 }
@@ -78,4 +79,20 @@ fn a_report_about_another_pass_changes_nothing() {
     assert_eq!(state.pending(), [Effect::Create { count: 1 }].into());
     assert_eq!(run(&mut state, &Command::ReportBatch { failed: 2 }), [], "only one was asked for");
     assert_eq!(run(&mut state, &reconcile(5, &[])), [], "a pass is under way");
+}
+
+#[test]
+fn who_is_protected_is_counted_and_not_told_to_go() {
+    let protected = |name, phase| Member { is_protected: true, ..member(name, phase) };
+    let told = |replicas, members: &[Member]| {
+        let mut state = State::default();
+        run(&mut state, &reconcile(replicas, members));
+        let name = |effect| if let Effect::Remove { name } = effect { name } else { "another".to_owned() };
+        state.pending().into_iter().map(name).collect::<Vec<_>>()
+    };
+    let running = [protected("a", MachinePhase::Running), member("b", MachinePhase::Running)];
+    assert_eq!(told(1, &running), ["b"], "the other one goes, however old it is");
+    assert_eq!(told(0, &running), ["b"], "and the set has one too many");
+    // What failed is left standing, and another takes its place.
+    assert_eq!(told(1, &[protected("a", MachinePhase::Failed)]), ["another"]);
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::{Code, Stored, reasons},
-    vocab::{Life, Name},
+    vocab::{Life, Name, PROTECTED},
 };
 
 reasons! {
@@ -39,6 +39,8 @@ reasons! {
         OnHold = "on-hold", "it is held";
         HeldByFreeze = "held-by-freeze", "it is frozen and creates no machines";
         NotFrozen = "not-frozen", "it is not frozen";
+        ProtectionAsked = "protection-asked", "another protection was requested";
+        ProtectionKnown = "protection-known", "its protection did not change";
     }
 }
 
@@ -61,6 +63,8 @@ pub enum Rejection {
     HoldOver,
     #[error("it is held ({reason}); end the hold with `bailiwick unhold`")]
     Held { reason: String },
+    #[error("{}", PROTECTED)]
+    Protected,
 }
 
 impl Code for Rejection {
@@ -74,6 +78,7 @@ impl Code for Rejection {
             Self::BadHold => "bad-hold",
             Self::HoldOver => "hold-over",
             Self::Held { .. } => "held",
+            Self::Protected => "protected",
         }
     }
 }

@@ -102,7 +102,7 @@ impl fmt::Display for CallBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let per_second = self.per_second();
         let unit = if per_second == 1.0 { "call" } else { "calls" };
-        write!(f, "{per_second} {unit} a second, {} at once", self.burst)
+        write!(f, "{per_second} {unit} a second, {} at once", self.burst())
     }
 }
 
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(go(SECOND / 2, SECOND), 1);
         assert_eq!(go(10 * SECOND, 10 * SECOND + 1), 1, "the first of a burst");
         assert_eq!(go(10 * SECOND + 1, 10 * SECOND + 1_000 * 6), 4, "and the rest of it");
-        assert_eq!(go(11 * SECOND, 21 * SECOND), 20);
+        assert_eq!(go(11 * SECOND, 21 * SECOND), 21, "two a second, and one that was saved up meanwhile");
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub enum Command {
     Report(Report),
     /// Servers are to be found there. The supervisor's order.
     Publish(Endpoints),
+    /// It is not to be removed, or may be again.
+    Protect { on: bool },
 }
 
 /// A report to a replica set. `round` is the version of the event that began the phase it is about.

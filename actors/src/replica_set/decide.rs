@@ -22,6 +22,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Publish(endpoints) => publish(state, endpoints),
         Command::EnableHa { servers } => enable_ha(state, *servers),
         Command::Remove => remove(state),
+        Command::Protect { on } => protect(state, *on),
         Command::RetryNow => retry_now(state),
         Command::TakeStep { step, seen } => take_step(state, step, *seen, facts),
         Command::Wake { .. } => wake(state, facts),
@@ -45,6 +46,9 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
     }
     let meant = state.meant_by(spec);
     if meant.servers < present.servers {
+        if state.protected {
+            return Err(Rejection::Protected);
+        }
         enable_ha::servers(i64::from(meant.servers), voters(state))
             .map_err(|problem| Rejection::Servers { problem })?;
     }
@@ -131,7 +135,18 @@ fn remove(state: &State) -> Verdict {
     match state.life {
         Life::Undeclared => Err(Rejection::NotDeclared),
         Life::Removed => Ok(Decision::nothing(Reason::AlreadyGone)),
+        Life::Alive if state.protected => Err(Rejection::Protected),
         Life::Alive | Life::Dying | Life::Dead => Ok(Decision::because(Reason::RemovalAsked, [Event::Removed])),
+    }
+}
+
+/// What comes of a wish that something is not to be removed, or may be again.
+fn protect(state: &State, on: bool) -> Verdict {
+    match state.life {
+        Life::Undeclared | Life::Removed => Err(Rejection::NotDeclared),
+        Life::Dying | Life::Dead => Err(Rejection::Leaving { life: state.life }),
+        Life::Alive if state.protected == on => Ok(Decision::nothing(Reason::ProtectionKnown)),
+        Life::Alive => Ok(Decision::because(Reason::ProtectionAsked, [Event::Protected { on }])),
     }
 }
 

@@ -64,6 +64,10 @@ pub enum Event {
     Published {
         endpoints: Endpoints,
     },
+    /// It is not removed from now on, or may be again.
+    Protected {
+        on: bool,
+    },
 }
 
 impl Event {
@@ -83,7 +87,7 @@ impl Event {
             | Self::StepRefused { .. }
             | Self::StepUnknown { .. } => &[Step],
             Self::Published { .. } => &[],
-            Self::Removed => &[Life],
+            Self::Protected { .. } | Self::Removed => &[Life],
         })
     }
 }

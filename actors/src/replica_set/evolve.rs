@@ -81,6 +81,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             }
             after_step(state, at, *until, fault);
         }
+        Event::Protected { on } => state.protected = *on,
         Event::Removed => {
             state.life = Life::Removed;
             begin(state, at, Phase::Idle);

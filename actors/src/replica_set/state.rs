@@ -39,6 +39,8 @@ pub struct State {
     pub initiating_since: Option<Timestamp>,
     /// Where its servers are to be found, as it was published last.
     pub published: Option<Endpoints>,
+    /// It is not removed, nor is what is there of it, before that ends.
+    pub protected: bool,
     /// How many servers a declaration asked for last: `spec` has more once somebody asked for more.
     pub servers_declared: Option<u32>,
 }

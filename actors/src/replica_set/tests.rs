@@ -94,6 +94,10 @@ fn declared() -> Vec<Event> {
     vec![Event::Declared { spec: spec(3) }]
 }
 
+fn protected() -> Vec<Event> {
+    [declared(), vec![Event::Protected { on: true }]].concat()
+}
+
 fn settled() -> Vec<Event> {
     [declared(), vec![Event::Seen { observation: seen(1, &[member(1, true), member(2, false)]) }]].concat()
 }
@@ -160,6 +164,10 @@ fn table() -> Vec<Case<State>> {
     later.statuses[0].lag_ms = Some(77);
     let more = seen(2, &[member(1, true), member(2, true)]);
     vec![
+        case(declared(), Command::Protect { on: true }, Ok((R::ProtectionAsked, vec![Event::Protected { on: true }]))),
+        case(declared(), Command::Protect { on: false }, Ok((R::ProtectionKnown, vec![]))),
+        case(protected(), Command::Remove, Err(Rejection::Protected)),
+        case(protected(), Command::Declare(spec(1)), Err(Rejection::Protected)),
         case([], Command::Declare(spec(3)), Ok((R::NewlyDeclared, declared()))),
         case(declared(), Command::Declare(spec(3)), Ok((R::AlreadyAsDeclared, vec![]))),
         case(declared(), Command::Declare(spec(5)), Ok((R::SpecDiffers, vec![Event::SpecChanged { spec: spec(5) }]))),
@@ -232,8 +240,17 @@ fn table() -> Vec<Case<State>> {
 
 #[test]
 fn every_answer_has_a_case() {
-    let rejections =
-        ["not-declared", "immutable", "invalid", "servers", "too-few-seats", "busy", "plan-outdated", "already-begun"];
+    let rejections = [
+        "not-declared",
+        "immutable",
+        "invalid",
+        "servers",
+        "too-few-seats",
+        "busy",
+        "plan-outdated",
+        "already-begun",
+        "protected",
+    ];
     let cases = table().into_iter().chain(declared::table()).collect();
     hold::<State>(&stream(), NOW, &Document::default(), cases, Reason::ALL, &rejections);
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::enable_ha::EnableHaError;
 use crate::{
     contract::{Code, Stored, reasons},
-    vocab::Life,
+    vocab::{Life, PROTECTED},
 };
 
 reasons! {
@@ -37,6 +37,8 @@ reasons! {
         EndpointsDiffer = "endpoints-differ", "the addresses of its servers changed";
         EndpointsKnown = "endpoints-known", "the addresses of its servers did not change";
         AskedNumberStays = "asked-number-stays", "its declaration did not change; the number of voters requested since then stays";
+        ProtectionAsked = "protection-asked", "another protection was requested";
+        ProtectionKnown = "protection-known", "its protection did not change";
     }
 }
 
@@ -61,6 +63,8 @@ pub enum Rejection {
     PlanOutdated,
     #[error("the set is already initiated")]
     AlreadyBegun,
+    #[error("{}", PROTECTED)]
+    Protected,
 }
 
 impl Code for Rejection {
@@ -75,6 +79,7 @@ impl Code for Rejection {
             Self::Busy => "busy",
             Self::PlanOutdated => "plan-outdated",
             Self::AlreadyBegun => "already-begun",
+            Self::Protected => "protected",
         }
     }
 }

@@ -55,6 +55,8 @@ pub enum Command {
     DestroyReturned { provider: Name, of: Version },
     /// As `Remove`; where it was asked to be released, it is destroyed instead, with its data.
     Destroy,
+    /// It is not to be removed, or may be again.
+    Protect { on: bool },
     /// It shall exist, because a machine of a set asks for it: made where that is, with room for its attachment there. A
     /// supervisor's order.
     Claim(Box<Claim>),

@@ -16,7 +16,15 @@ type Facts<'a> = contract::Facts<'a, State>;
 type Verdict = contract::Verdict<State>;
 
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
+    let removes = matches!(
+        command,
+        Command::Remove | Command::Release | Command::Destroy | Command::RemoveForced | Command::RemoveWithFilesystem
+    );
+    if removes && state.protected && state.life == Life::Alive {
+        return Err(Rejection::Protected);
+    }
     match command {
+        Command::Protect { on } => protect(state, *on),
         Command::Declare(spec) => declare(state, spec, None, None, facts),
         Command::DeclareOn { spec, machine } => declare(state, spec, Some(machine), None, facts),
         Command::DeclareFrom { spec, machine, pool } => declare(state, spec, machine.as_ref(), Some(pool), facts),
@@ -270,6 +278,16 @@ fn destroy_returned(state: &State, provider: &Name, of: Version, facts: &Facts<'
             let event = Event::Returned { provider: provider.clone(), of, at: facts.now };
             Ok(Decision::because(Reason::StorageReturned, [event]))
         }
+    }
+}
+
+/// What comes of a wish that something is not to be removed, or may be again.
+fn protect(state: &State, on: bool) -> Verdict {
+    match state.life {
+        Life::Undeclared | Life::Removed => Err(Rejection::NotDeclared),
+        Life::Dying | Life::Dead => Err(Rejection::Leaving { life: state.life }),
+        Life::Alive if state.protected == on => Ok(Decision::nothing(Reason::ProtectionKnown)),
+        Life::Alive => Ok(Decision::because(Reason::ProtectionAsked, [Event::Protected { on }])),
     }
 }
 

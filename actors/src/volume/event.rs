@@ -130,6 +130,10 @@ pub enum Event {
     },
     /// The machine that it was made for goes, and it stays for its own sake.
     Kept,
+    /// It is not removed from now on, or may be again.
+    Protected {
+        on: bool,
+    },
 }
 
 impl Event {
@@ -166,6 +170,7 @@ impl Event {
             | Self::FilesystemReleased { .. } => &[Dependents],
             Self::RemovalBegan
             | Self::Died
+            | Self::Protected { .. }
             | Self::Removed
             | Self::ReleaseWanted
             | Self::DestroyWanted

@@ -84,6 +84,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             state.attached_to = None;
             state.at_creation = None;
         }
+        Event::Protected { on } => state.protected = *on,
         Event::RemovalBegan => state.life = Life::Dying,
         Event::Died => state.life = Life::Dead,
         Event::Removed => state.life = Life::Removed,

@@ -42,6 +42,8 @@ pub struct State {
     pub pool: Option<FromPool>,
     /// What it is there for, and goes with; none if it was declared for its own sake.
     pub owner: Option<StreamId>,
+    /// It is not removed, nor is what is there of it, before that ends.
+    pub protected: bool,
     /// The zone that it is in, if it was made for a machine of which that was known.
     pub zone: Option<Zone>,
     /// The machine of a set that it was made for, until that goes.

@@ -84,6 +84,10 @@ fn reserved() -> Vec<Event> {
     [provisioned(), vec![Event::AttachmentReserved { machine: name("web") }]].concat()
 }
 
+fn protected() -> Vec<Event> {
+    [declared(), vec![Event::Protected { on: true }]].concat()
+}
+
 fn dying() -> Vec<Event> {
     [reserved(), vec![Event::RemovalBegan]].concat()
 }
@@ -143,6 +147,14 @@ fn table() -> Vec<Case<State>> {
     let begun = vec![Event::Declared { spec: spec(64) }, Event::CreateRequested { at: NOW }];
     let released = || Event::AttachmentReleased { machine: name("web") };
     vec![
+        case(declared(), Command::Protect { on: true }, Ok((R::ProtectionAsked, vec![Event::Protected { on: true }]))),
+        case(declared(), Command::Protect { on: false }, Ok((R::ProtectionKnown, vec![]))),
+        case([], Command::Protect { on: true }, Err(Rejection::NotDeclared)),
+        case(protected(), Command::Remove, Err(Rejection::Protected)),
+        case(protected(), Command::RemoveForced, Err(Rejection::Protected)),
+        case(protected(), Command::Release, Err(Rejection::Protected)),
+        case(protected(), Command::Destroy, Err(Rejection::Protected)),
+        case(protected(), Command::RemoveWithFilesystem, Err(Rejection::Protected)),
         case([], Command::Declare(spec(64)), Ok((R::NewlyDeclared, begun.clone()))),
         case(removed(), Command::Declare(spec(64)), Ok((R::NewlyDeclared, begun))),
         case(declared(), Command::Declare(spec(64)), Ok((R::AlreadyAsDeclared, vec![]))),
@@ -582,6 +594,7 @@ fn every_reason_and_rejection_has_its_case() {
         "being-released",
         "being-destroyed",
         "not-of-machine",
+        "protected",
     ];
     // What takes too long is so at a later time than all else.
     let deadline = Timestamp(5 + 15 * 60_000);

@@ -45,6 +45,7 @@ pub(crate) fn machine_deployment() -> Forms {
         Command::Adopt { set: name("old"), template: template.clone(), replicas: 1, created: AT },
         Command::Forget { set: name("old") },
         Command::ReportEmpty,
+        Command::Protect { on: true },
     ];
     commands.extend(reasons.map(|failure| Command::Observe {
         counts: counts(failure),
@@ -81,6 +82,7 @@ pub(crate) fn machine_deployment() -> Forms {
         ProgressReason::DeploymentResumed,
     ];
     events.extend(stages.map(|reason| Event::Progressed { progress: Progress { reason, at: AT } }));
+    events.push(Event::Protected { on: true });
     all.extend(forms("event", events));
     let rejections = vec![
         Rejection::NotDeclared,
@@ -91,6 +93,7 @@ pub(crate) fn machine_deployment() -> Forms {
         Rejection::Paused,
         Rejection::NoEarlierRevision,
         Rejection::UnknownRevision { revision: 2 },
+        Rejection::Protected,
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));

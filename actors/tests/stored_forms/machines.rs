@@ -51,6 +51,7 @@ pub(crate) fn machine() -> Forms {
             Command::GiveUp { effect: effect(1) },
             Command::Reprieve { effect: effect(1) },
             Command::JudgeAnew { effect: effect(1) },
+            Command::Protect { on: true },
             Command::Engage { set: name("db") },
             Command::Disengage { set: name("db") },
             Command::Site { effect: effect(1), zone: Some(zone()), round_is_new: true },
@@ -184,6 +185,7 @@ pub(crate) fn machine() -> Forms {
             Event::TurnEnded { workload: name("app"), outcome: TurnOutcome::Done },
             Event::TurnEnded { workload: name("app"), outcome: TurnOutcome::WorkloadStayed },
             Event::TurnEnded { workload: name("app"), outcome: TurnOutcome::VolumesStayed },
+            Event::Protected { on: true },
         ]
         .into_iter()
         .chain(unstartable().map(|why| Event::StartRefused { why, cited: cited(), at: AT })),
@@ -208,6 +210,7 @@ pub(crate) fn machine() -> Forms {
         Rejection::VolumeElsewhere { volume: name("data"), zone: zone() },
         Rejection::OtherNonce { nonce: "somebody:else".into() },
         Rejection::HoldOver,
+        Rejection::Protected,
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));
@@ -366,6 +369,7 @@ pub(crate) fn machine_set() -> Forms {
         Command::Hold { reason: "audit".into(), until: Some(AT) },
         Command::Unhold,
         Command::RemoveOwned,
+        Command::Protect { on: true },
     ];
     commands.extend(changes().map(begin));
     let mut all = forms("command", commands);
@@ -387,6 +391,7 @@ pub(crate) fn machine_set() -> Forms {
         Event::Thawed { spares: 8 },
         Event::Held { reason: "audit".into(), until: Some(AT), at: AT },
         Event::HoldEnded,
+        Event::Protected { on: true },
     ];
     events.extend(changes().map(|change| Event::Pass(pass::Event::ChangeBegan(change))));
     all.extend(forms("event", events));
@@ -399,6 +404,7 @@ pub(crate) fn machine_set() -> Forms {
         Rejection::BadHold,
         Rejection::HoldOver,
         Rejection::Held { reason: "audit".into() },
+        Rejection::Protected,
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));

@@ -121,6 +121,7 @@ pub(crate) fn replica_set() -> Forms {
     let mut commands = vec![
         Command::Declare(replica_set_spec()),
         Command::Publish(endpoints()),
+        Command::Protect { on: true },
         Command::EnableHa { servers: 3 },
         Command::Remove,
         Command::RetryNow,
@@ -137,6 +138,7 @@ pub(crate) fn replica_set() -> Forms {
             Event::Declared { spec: replica_set_spec() },
             Event::SpecChanged { spec: replica_set_spec() },
             Event::Published { endpoints: endpoints() },
+            Event::Protected { on: true },
             Event::ServersWanted { servers: 3 },
             Event::LookBegun,
             Event::Seen { observation: observation() },
@@ -168,6 +170,7 @@ pub(crate) fn replica_set() -> Forms {
         Rejection::AlreadyBegun,
     ];
     rejections.extend(problems.map(|problem| Rejection::Servers { problem }));
+    rejections.push(Rejection::Protected);
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));
     all

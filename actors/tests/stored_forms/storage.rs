@@ -98,6 +98,7 @@ pub(crate) fn volume() -> Forms {
                 filesystem: Some(filesystem()),
             })),
             Command::Keep,
+            Command::Protect { on: true },
             Command::Report(Report::Lost { effect: effect(2) }),
             Command::Report(Report::Found { effect: effect(2) }),
         ],
@@ -142,6 +143,7 @@ pub(crate) fn volume() -> Forms {
             Event::DestroyWanted,
             Event::Claimed { by: claimed_by() },
             Event::Kept,
+            Event::Protected { on: true },
         ],
     ));
     let rejections = vec![
@@ -155,6 +157,7 @@ pub(crate) fn volume() -> Forms {
         Rejection::BeingReleased,
         Rejection::BeingDestroyed,
         Rejection::NotOfMachine { machine: machine() },
+        Rejection::Protected,
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));
@@ -264,6 +267,7 @@ pub(crate) fn filesystem() -> Forms {
                 owner: Some(owner()),
             })),
             Command::Keep,
+            Command::Protect { on: true },
         ],
     );
     all.extend(forms(
@@ -294,6 +298,7 @@ pub(crate) fn filesystem() -> Forms {
             Event::DestroyWanted,
             Event::Claimed { by: claimed_by() },
             Event::Kept,
+            Event::Protected { on: true },
         ],
     ));
     let rejections = vec![
@@ -305,6 +310,7 @@ pub(crate) fn filesystem() -> Forms {
         Rejection::BeingReleased,
         Rejection::BeingDestroyed,
         Rejection::NotOfMachine { machine: machine() },
+        Rejection::Protected,
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));

@@ -224,6 +224,9 @@ pub enum Verb {
     Disown,
     /// Make machines again although it had too many: a machine set.
     Thaw,
+    /// Refuse to be removed: also storage, and sets of all kinds.
+    Protect,
+    Unprotect,
 }
 
 /// One thing that stands in the way of a removal.

@@ -47,6 +47,8 @@ const ELSEWHERE: [&str; 30] = [
     "retry",
     "hold",
     "unhold",
+    "protect",
+    "unprotect",
     "thaw",
     "adopt",
     "disown",

@@ -172,7 +172,7 @@ fn machine(top: &Fields<'_>, meta: Meta, reading: &mut Reading<'_>) -> Option<Re
     let (spec, class) = machine_spec(&spec, labels, annotations, &mut references, reading)?;
     let wish = Wish::Machine { name, spec: Arc::new(spec) };
     Some(Read {
-        document: Document { place: reading.place(at), wish },
+        document: Document { place: reading.place(at), wish, protect: None },
         references,
         provider: Provider::OfClass(class),
         claims: Vec::new(),
@@ -270,7 +270,7 @@ fn machine_set(top: &Fields<'_>, meta: Meta, reading: &mut Reading<'_>) -> Optio
     let (template, class) = template(&fields, &mut references, reading)?;
     let template = Arc::new(template);
     let spec = machine_set::Spec { replicas, template, priorities: BTreeMap::new(), deployment: None };
-    let document = Document { place: reading.place(at), wish: Wish::MachineSet { name, spec } };
+    let document = Document { place: reading.place(at), wish: Wish::MachineSet { name, spec }, protect: None };
     Some(Read { document, references, provider: Provider::OfClass(class), claims: Vec::new() })
 }
 
@@ -335,7 +335,7 @@ fn machine_deployment(top: &Fields<'_>, meta: Meta, reading: &mut Reading<'_>) -
         spec.paused = paused.truth(reading)?;
     }
     fits_its_template(&fields, &spec.selector, &spec.template, reading)?;
-    let document = Document { place: reading.place(at), wish: Wish::MachineDeployment { name, spec } };
+    let document = Document { place: reading.place(at), wish: Wish::MachineDeployment { name, spec }, protect: None };
     Some(Read { document, references, provider: Provider::OfClass(class), claims: Vec::new() })
 }
 
@@ -402,7 +402,7 @@ fn class(
         content.node_template = Some(machine_class::node_template(&template, reading)?);
     }
     let content = Box::new(machine_class::sound(content, root, reading)?);
-    let document = Document { place: reading.place(at), wish: Wish::MachineClass { name, content } };
+    let document = Document { place: reading.place(at), wish: Wish::MachineClass { name, content }, protect: None };
     Some(Read { document, references: Vec::new(), provider: Provider::Said, claims: Vec::new() })
 }
 

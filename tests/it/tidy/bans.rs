@@ -27,6 +27,7 @@ const STOPWATCHES: &[(&str, &str)] = &[
     ("journal/src/open.rs", "measures how long opening took, for the report"),
     ("journal/src/verify.rs", "paces what is read behind an opening; simulation has no such threads"),
     ("journal/src/follow.rs", "the bound of a wait on a thread; simulation has no such threads"),
+    ("actors/src/shell/budgets.rs", "tokio's clock, which the simulation pauses and moves"),
     ("actors/src/shell/services.rs", "tokio's clock, which the simulation pauses and moves"),
     ("actors/src/supervisor/machines/shell.rs", "tokio's clock, which the simulation pauses and moves"),
     ("actors/src/supervisor/replica_sets/shell.rs", "tokio's clock, which the simulation pauses and moves"),

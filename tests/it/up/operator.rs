@@ -204,3 +204,43 @@ fn a_set_that_is_held_keeps_its_number_until_the_hold_ends() {
     node.signal(Signal::TERM);
     node.ended().code(0);
 }
+
+#[test]
+fn what_is_protected_is_deleted_by_nobody_before_that_ends() {
+    let (lab, node) = one();
+    let (before, agent) = instance(&lab);
+    let with = |protect: &str, text: &str| text.replace("{name: a}", &format!("{{name: a, protect: {protect}}}"));
+    lab.run(&["apply", &lab.manifest("odd.yaml", with("perhaps", MACHINE))]).code(65).says("metadata.protect");
+    let protected = lab.manifest("protected.yaml", with("true", MACHINE));
+    let plan = lab.run(&["plan", &protected]).code(2);
+    assert!(plan.out.contains("metadata.protect"), "{plan:?}");
+    lab.run(&["apply", &protected]).code(0);
+    assert_eq!(describe(&lab)["protected"], true);
+    for delete in [&["delete", "machine/a"][..], &["delete", "machine/a", "--force"], &["down"]] {
+        lab.run(delete).code(5).says("machine/a: it is protected; end that with `bailiwick unprotect`");
+    }
+    let told = why_not(&lab, "machine/a", "removed");
+    assert_eq!(told["unmet"]["satisfiedBy"], "`bailiwick unprotect machine/a`, then `bailiwick delete machine/a`");
+    // Its instance is gone, and what is left of it is kept as well.
+    assert!(agent.signal(Signal::KILL).expect("it is ours"));
+    eventually("it is lost", || describe(&lab)["status"] == "lost");
+    assert_eq!(why_not(&lab, "machine/a", "running")["unmet"]["precondition"], "the end of its protection");
+    let status = lab.run(&["status"]).code(0);
+    assert!(status.out.contains("protected, so it is not replaced"), "{}", status.out);
+    lab.run(&["retry", "machine/a"]).code(5).says("it is protected");
+    assert!(lab.local().join("machines").join(&before).exists());
+    // A manifest that says nothing of it leaves that as it is.
+    lab.run(&["apply", &lab.manifest("same.yaml", MACHINE)]).code(0);
+    assert_eq!(describe(&lab)["protected"], true);
+    lab.run(&["unprotect", "policy/default"]).code(64).says("machine-set/NAME");
+    let ended = lab.run(&["unprotect", "machine/a", "-o", "json"]).code(0);
+    assert_eq!(json(&ended)["code"], "protection-asked");
+    lab.run(&["wait", "machine/a", "--timeout", "60s"]).code(0);
+    assert_ne!(instance(&lab).0, before, "it was replaced");
+    lab.run(&["protect", "machine/a"]).code(0);
+    let off = lab.manifest("off.yaml", with("false", MACHINE));
+    lab.run(&["apply", &off]).code(0);
+    lab.run(&["delete", "machine/a", "--wait"]).code(0);
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}

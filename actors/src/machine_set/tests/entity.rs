@@ -36,6 +36,10 @@ fn owned() -> Vec<Event> {
     vec![Event::Declared { spec: Spec { deployment: Some(name("shop")), ..spec(1) } }]
 }
 
+fn protected() -> Vec<Event> {
+    [declared(), vec![Event::Protected { on: true }]].concat()
+}
+
 fn going() -> Vec<Event> {
     [declared(), vec![Event::RemovalBegan]].concat()
 }
@@ -169,6 +173,12 @@ fn table() -> Vec<Case<State>> {
         case([], Command::Declare(spec(100_001)), Err(Rejection::TooMany { most: 100_000 })),
         case([], Command::Declare(Spec { template: inside, ..spec(1) }), Err(Rejection::BadTemplate)),
         case(owned(), Command::Declare(spec(1)), Err(Rejection::Owned { deployment: name("shop") })),
+        case(declared(), Command::Protect { on: true }, Ok((R::ProtectionAsked, vec![Event::Protected { on: true }]))),
+        case(declared(), Command::Protect { on: false }, Ok((R::ProtectionKnown, vec![]))),
+        case(owned(), Command::Protect { on: true }, Err(Rejection::Owned { deployment: name("shop") })),
+        case(protected(), Command::Remove, Err(Rejection::Protected)),
+        case(protected(), Command::Declare(spec(0)), Err(Rejection::Protected)),
+        case(protected(), Command::Declare(spec(2)), Ok((R::SpecDiffers, vec![Event::SpecChanged { spec: spec(2) }]))),
         case([], Command::Remove, Err(Rejection::NotDeclared)),
         // What a deployment owns goes with it, and not by hand.
         case(owned(), Command::Remove, Err(Rejection::Owned { deployment: name("shop") })),
@@ -203,7 +213,8 @@ fn table() -> Vec<Case<State>> {
 
 #[test]
 fn every_reason_and_rejection_has_its_case() {
-    let rejections = ["not-declared", "leaving", "too-many", "bad-template", "owned", "bad-hold", "hold-over", "held"];
+    let rejections =
+        ["not-declared", "leaving", "too-many", "bad-template", "owned", "bad-hold", "hold-over", "held", "protected"];
     let all = table().into_iter().chain(freezing()).chain(holding()).collect();
     hold(&stream(), NOW, &Document::default(), all, R::ALL, &rejections);
 }

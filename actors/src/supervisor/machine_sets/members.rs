@@ -45,6 +45,7 @@ pub fn member(set: &Spec, name: &Name, since: Timestamp, machine: &machine::Stat
         created: since,
         is_going: phase == MachinePhase::Terminating,
         has_failed_operation: phase == MachinePhase::Failed,
+        is_protected: machine.protected,
         has_template_labels: set.template.labels.iter().all(has),
     }
 }

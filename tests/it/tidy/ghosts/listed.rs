@@ -10,6 +10,7 @@ pub(super) const LISTED: &[(&str, &[&str])] = &[
             "bailiwick::config::*::volume_provider",
             "bailiwick::config::*::filesystem_provider",
             "bailiwick::config::*::engine",
+            "bailiwick::config::*::budget",
             "bailiwick::config::*::without_socket",
             "bailiwick::handle::*::head",
             "bailiwick::handle::*::wait",
