@@ -30,7 +30,7 @@ const POSITIONS_MIN: usize = 200;
 const APART: u64 = 8;
 
 /// Commands that change something or look elsewhere, and are run with a node, a provider or a file in other tests.
-const ELSEWHERE: [&str; 30] = [
+const ELSEWHERE: [&str; 32] = [
     "backup",
     "up",
     "down",
