@@ -52,4 +52,4 @@
 converged after 1801.000 s: 45 entries, 728 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal 034dff2b0f42f6e47b6c3d5fa6f3034602ea2f758de7cf1fcee9e9d4bf8e5fa1
+journal 74e40d6a55845ca46c5f2e0c8eedc04d51e06de46c437a0e73ba68ded8c8ba5d

@@ -65,4 +65,4 @@ converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 5b74e45e264c4027a4b54030e72a982098f5ed2613e7559d84a38cf6707424a4
+journal 13ce713612ad27a31a70bc6d582e2ee16a629df4429bc7714a7835c7b8796de1

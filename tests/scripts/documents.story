@@ -50,4 +50,4 @@ converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal 31dd11c53d49d2241d2d543c8bd54aaad1bba9b2cf687b8aa8efee8bbbc6e266
+journal ce76d7ba8f198117aec56c6eb75dcd85bcfcbb29dbf7f0805189a6eba1df95bb

@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal d577eae8e306b9c4fe5e21ad8904a35f6f2b14b6062b627f35933012d0a15a1e
+journal 9e37a8d8212b9a0826275b8b2003ce89942c810c9d03d50f9a7cc2d74d7e9a71

@@ -33,4 +33,4 @@
 
 converged after 3011.000 s: 24 entries, 1326 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal 6a3dc863ca1ec612b93b6854428d146809c9f8c1333e7d4059891d717dd36c26
+journal 308ed906306c33a0d7dbece17b167785997a03ad6503047f6c25d39bcf65f7f5

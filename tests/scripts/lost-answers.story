@@ -108,4 +108,4 @@ converged after 1800.000 s: 98 entries, 813 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 08a736ddd9643b58acc4741018258bd00f62e48552307409001d59edf27980f5
+journal 731ca7a8452febbeeb28554fdabf7ddf6952d9b89038173390fc97a7d8f5aabd

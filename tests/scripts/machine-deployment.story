@@ -210,4 +210,4 @@ converged after 7201.000 s: 192 entries, 2174 provider calls, 1 crashes, seed 43
   machine/web-2-1                  removed
   machine/web-2-2                  removed
   machine/web-2-3                  removed
-journal 442c97b1f47989756e85d74a3c59236b5fed4154cc284aa2ca318940afaaa07d
+journal 7dd1ebb9fc6d5c0ed6083a648224fd628f28dfd2b0ec89b2ed7c2815fa540878

@@ -134,4 +134,4 @@ converged after 1801.000 s: 115 entries, 1094 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal b58fbc5c8f12ef978b67b45c4d15afe293e560241aa3533242da3c3e7fcfc6a2
+journal d2fed4e008fef6e0651fa36df87fdcaa425f72358b61f1ea7da13d6ce94d0548

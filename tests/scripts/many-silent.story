@@ -50,4 +50,4 @@ converged after 3600.000 s: 38 entries, 1443 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal fccf1df0f9bb5b8cf6ff6b12cdf1b010261aa88975880605f77c9d41f5343a26
+journal f44405b779ae5b9dfed76e0ea76a77edef35d61c470424db91e4257ff8e07bd8

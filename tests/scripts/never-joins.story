@@ -28,4 +28,4 @@
 
 converged after 5400.000 s: 24 entries, 1805 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal 8e2d0d912c0fd105df75739169cc7256bdd222f18dccc92720fa53bb184e6170
+journal 8ac0063203461edc6a020efeda245bb2020e8b6107ee0470f4e76fdee540f025

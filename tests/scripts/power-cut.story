@@ -51,4 +51,4 @@ converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 75e2b51beb56bf8bea1bd6898ee2de4ba8089c3d1350005bbf931e17ad0b8db8
+journal 6ab205560fa810d37ed0c3e885b8a630cd4b5c1fb6e94f6fd6e2d9ba4d766532

@@ -11,4 +11,4 @@
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal ada399a8d21351f333fde9985da6e67d9d61e84697576a006a586465017dbe17
+journal 70c9ae6d74ef64e6caa32ae1c62731beede0b9a510a26d29953f03bc91df55d0

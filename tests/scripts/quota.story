@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 67e56b8fba9783286e122d91b2c959b13e96134b97b22532b4bc5c79d4a11ca1
+journal eba47a3c290a750b30d259d284650843274dd571adc7ad9048226c62ea168a87

@@ -425,7 +425,7 @@
 03:00:00.000     --- an operator removes machine-deployment/web
 03:00:00.000   419 node/requests                request done (operator)
 03:00:00.000   420 machine-deployment/web       removal began, because its removal was requested (operator)
-03:00:00.000   421 supervisor/machine-sets      issued to web-1: remove, issued to web-2: remove, because the observed state requires it (supervisor/machine-sets)
+03:00:00.000   421 supervisor/machine-sets      issued to web-1: remove owned, issued to web-2: remove owned, because the observed state requires it (supervisor/machine-sets)
 03:00:00.000   422 machine-set/web-1            removal began, because its removal was requested (supervisor/machine-sets, after 421)
 03:00:00.000   423 machine-set/web-2            removal began, because its removal was requested (supervisor/machine-sets, after 421)
 03:00:00.000   424 supervisor/machine-sets      issued to web-1: report empty, issued to web-2: begin pass, because the observed state requires it (supervisor/machine-sets)
@@ -496,4 +496,4 @@ converged after 10801.000 s: 450 entries, 8706 provider calls, 1 crashes, seed 6
   volume/web-2-1-scratch-0         removed
   volume/web-2-2-data-0            available
   volume/web-2-2-scratch-0         removed
-journal c24af995a79de257da7e412efecea4eb705609f6fdcf554da41969734c2d20e6
+journal 004b91a1299d66ba180ff2a5c9e5c186409477dd6abdda390ea7a84f2b120d02

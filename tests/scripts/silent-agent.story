@@ -44,4 +44,4 @@ converged after 1200.000 s: 32 entries, 723 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 152e07407522581954c859b3258e6ce34214d8458dc27d154c5ccff8a879007f
+journal 3f90e6eb63d21502f611604fa6de2edb9a61001f1bf261a4ab2ba7cf821cde72

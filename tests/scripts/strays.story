@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal 1a623068477970cdd53c1f9ff662f5b845e4f642351e4ab7faee36c56ab48fbb
+journal 4113c5eac373819b85fc258e97fc3c379a754ef41c4e78b8a2e6acd6a423546a

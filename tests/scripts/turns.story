@@ -153,4 +153,4 @@ converged after 5400.000 s: 133 entries, 1817 provider calls, 1 crashes, seed 47
   volume/data-b                    available
   volume/data-c                    available
   volume/logs-a                    available
-journal 50c78a6d7210a3668ba924803024b6e531473bb343e88761a87c8516deb150a1
+journal 5b478d6d3a41793f3f6a6a113afaffe74340eb15f7a589028cad23f83e9d3f79

@@ -75,4 +75,4 @@ converged after 7200.000 s: 56 entries, 2163 provider calls, 2 crashes, seed 35
   machine/m-6                      ready
   machine/m-7                      ready
   machine/m-8                      ready
-journal 90d20d26f18ad9064dd5c58d712a64d48c5c4b29f836237db1be5648c98199e6
+journal 0782a1be8a3352aa97c8f67546652f52d0fb58e32bfbc584a26fad0a81caac94

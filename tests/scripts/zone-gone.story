@@ -46,4 +46,4 @@ converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal cedecd8aee66340a5b1872938f5606cd25806a5c539955b8a8761e4feaaa2b46
+journal 2b1ac998b08aa864a6f54d95fc2c64d0f3a45d0e28af4840d1ba9c8ac69c67d1

@@ -62,4 +62,4 @@ converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal cca614095ed7e5173b37ea5f61e813f61ffb2a47004228ece7f064604285809d
+journal 191d1349c153e5a71ce55955bed6b4a56b58d62651406803d146baf3d5982db3

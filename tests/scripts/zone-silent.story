@@ -60,4 +60,4 @@ converged after 10800.000 s: 52 entries, 2887 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal e558a6e81d2fcc25615c43dbf2bde13ff49d03c75d3b1af7c2c488defccb45b9
+journal 9bfe569f0dce57f4b92eb59bebccf7990643ad4aa3680670ad5dc49d9e16b6dc
