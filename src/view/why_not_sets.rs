@@ -3,7 +3,7 @@
 use bailiwick_actors::{
     contract::{Decider, NoView},
     machine, machine_deployment, machine_set, replica_set,
-    vocab::{Life, Timestamp},
+    vocab::{Life, Name, Timestamp},
 };
 use bailiwick_journal::StreamId;
 
@@ -25,7 +25,9 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
     });
     if wanted == "removed" {
         let left = machines.next().map(|(machine, _)| format!("machine/{machine}"));
-        return Some(removed(fleet, &stream, state.life, left));
+        let deployment = state.spec.as_ref().and_then(|spec| spec.deployment.as_ref());
+        let by_owner = deployment.filter(|_| state.life == Life::Alive).map(|owner| owned(fleet, owner));
+        return Some(by_owner.or_else(|| removed(fleet, &stream, state.life, left)));
     }
     if let Some(unmet) = declared(state.life) {
         return Some(Some(unmet));
@@ -206,6 +208,18 @@ pub(super) fn of_other(fleet: &Fleet, other: &str, wanted: &str, precondition: &
             blocked_by: Some(other.to_owned()),
             ..Unmet::new(precondition, format!("{other} does not exist"), "`bailiwick apply` its manifest")
         },
+    }
+}
+
+/// What is missing for the removal of a set that goes with its deployment, and not by itself.
+fn owned(fleet: &Fleet, deployment: &Name) -> Unmet {
+    let life = fleet.machine_deployments.get(deployment.as_str()).map(|owner| owner.life);
+    let owner = format!("machine-deployment/{deployment}");
+    if life == Some(Life::Alive) {
+        let because = format!("it belongs to {owner}, which is not being removed");
+        Unmet::new(A_REQUEST, because, format!("`bailiwick delete {owner}`"))
+    } else {
+        Unmet::new(THE_END, format!("{owner} is being removed"), "it completes by itself")
     }
 }
 
