@@ -66,6 +66,13 @@ pub(crate) struct Item {
     pub next_version: Version,
 }
 
+impl Item {
+    /// The stream's version behind it.
+    fn version(self) -> Version {
+        Version(self.next_version.0.saturating_sub(1))
+    }
+}
+
 /// The entries of one stream, oldest first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Items<'i> {
@@ -102,7 +109,7 @@ impl Items<'_> {
     }
 
     fn version(self) -> Version {
-        self.last().map_or(Version::ZERO, |item| Version(item.next_version.0.saturating_sub(1)))
+        self.last().map_or(Version::ZERO, Item::version)
     }
 }
 
@@ -253,10 +260,8 @@ impl Index {
     }
 
     pub(crate) fn version(&self, stream: &StreamId) -> Version {
-        match self.streams.items(stream.as_str()) {
-            [] => self.items(stream).version(),
-            new => self.only(new).version(),
-        }
+        let last = self.streams.last(stream.as_str());
+        last.map_or_else(|| self.items(stream).version(), Item::version)
     }
 
     pub(crate) fn answered(&self, command_id: &Uuid) -> Option<Answered> {

@@ -7,6 +7,9 @@ use super::Item;
 use crate::{Position, StreamId, hash::Keyed};
 
 pub(super) const PARTS: usize = 64;
+/// A part of no more streams than this keeps the last item of each, whoever else has it: in most journals no append then
+/// reads what a stream's version is. That is at most some megabytes.
+const STREAMS_KEPT: usize = if cfg!(test) { 2 } else { 512 };
 
 #[derive(Debug)]
 pub(super) struct Streams {
@@ -50,12 +53,20 @@ impl Places {
         }
     }
 
-    /// Keeps what is behind this position; false if that is nothing.
-    fn keep_behind(&mut self, floor: Position) -> bool {
-        let kept = match self.items(floor) {
-            [] => return false,
-            [one] => Self::One(*one),
-            many => Self::Many(many.to_vec()),
+    fn last(&self) -> Option<Item> {
+        match self {
+            Self::One(item) => Some(*item),
+            Self::Many(items) => items.last().copied(),
+        }
+    }
+
+    /// Keeps what is behind this position; or, if that is nothing and it is wanted, the last item. False if it keeps nothing.
+    fn keep_behind(&mut self, floor: Position, keep_last: bool) -> bool {
+        let kept = match (self.items(floor), self.last()) {
+            ([], Some(last)) if keep_last => Self::One(last),
+            ([], _) => return false,
+            ([one], _) => Self::One(*one),
+            (many, _) => Self::Many(many.to_vec()),
         };
         *self = kept;
         true
@@ -66,6 +77,11 @@ impl Streams {
     /// Of a stream, oldest first.
     pub(super) fn items(&self, stream: &str) -> &[Item] {
         self.parts[self.part(stream)].get(stream).map_or(&[], |places| places.items(self.floor))
+    }
+
+    /// The last item of a stream, if it is still here: even if it was given up.
+    pub(super) fn last(&self, stream: &str) -> Option<Item> {
+        self.parts[self.part(stream)].get(stream).and_then(Places::last)
     }
 
     /// Takes in the newest item of a stream, which is asked for its name if it is not here.
@@ -97,9 +113,9 @@ impl Streams {
     /// Gives back the room of what was given up, in one part.
     pub(super) fn give_back(&mut self, part: usize) {
         let Some(streams) = self.parts.get_mut(part) else { return };
-        let floor = self.floor;
+        let (floor, keep_last) = (self.floor, streams.len() <= STREAMS_KEPT);
         streams.retain(|_, places| match places.items(Position::ZERO).first() {
-            Some(first) if first.position <= floor => places.keep_behind(floor),
+            Some(first) if first.position <= floor => places.keep_behind(floor, keep_last),
             _ => true,
         });
         if streams.len() < streams.capacity() / 4 {

@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bailiwick_journal::{AppendError, Filter, Position, ReadError, append_blocking, testing::draft};
+use uuid::Uuid;
 
 use super::*;
 
@@ -71,15 +72,15 @@ fn everything_is_found_through_the_file_even_once_that_has_no_name_any_more() {
 
 #[test]
 fn where_the_file_is_lost_nothing_is_taken_and_no_read_says_that_nothing_is_there() {
-    type Ask = fn(&LocalJournal) -> bool;
+    type Ask = fn(&LocalJournal, Uuid) -> bool;
     let unreadable =
         |error: &ReadError| matches!(error, ReadError::Unreadable { problem } if problem.contains("index"));
     let asked: [(&str, Ask); 6] = [
-        ("read", |journal| journal.read(Position(1), Position(9), &Filter::all()).any(|entry| entry.is_err())),
-        ("read back", |journal| {
+        ("read", |journal, _| journal.read(Position(1), Position(9), &Filter::all()).any(|entry| entry.is_err())),
+        ("read back", |journal, _| {
             journal.read_back(Position(1), Position(9), &Filter::all()).any(|entry| entry.is_err())
         }),
-        ("pass", |journal| {
+        ("pass", |journal, _| {
             let mut seen = 0;
             let mut count = |_: &bailiwick_journal::EntryView<'_>| {
                 seen += 1;
@@ -87,20 +88,21 @@ fn where_the_file_is_lost_nothing_is_taken_and_no_read_says_that_nothing_is_ther
             };
             journal.pass(Position(1), Position(9), &Filter::all(), &mut count).is_err()
         }),
-        ("stream", |journal| {
+        ("stream", |journal, _| {
             journal.read_stream(&"machine/1".parse().unwrap(), Version::ZERO).next().unwrap().is_err()
         }),
-        ("check", |journal| journal.check(|| ()).is_err()),
-        ("append", |journal| {
-            // It has an entry, which only the file holds: as if it had none.
-            let conflict = draft("node/journal", 0, journal.head().time_ms, &[1]);
-            matches!(append_blocking(journal, vec![conflict]), Err(AppendError::Unknown { .. }))
+        ("check", |journal, _| journal.check(|| ()).is_err()),
+        ("append", |journal, command_id| {
+            // Only the file says that this was answered.
+            let mut again = draft("machine/again", 0, journal.head().time_ms, &[1]);
+            again.meta.command_id = command_id;
+            matches!(append_blocking(journal, vec![again]), Err(AppendError::Unknown { .. }))
         }),
     ];
     for (what, ask) in asked {
         let Running { disk, store, entries, journal } = looking();
         disk.rot(FILE, Vec::clear);
-        assert!(ask(&journal), "{what}");
+        assert!(ask(&journal, entries[20].header.meta.command_id), "{what}");
         // then whatever is handed in after that fails the journal
         let refused = append_blocking(&journal, vec![draft("machine/new", 0, journal.head().time_ms, &[1])]);
         assert!(matches!(refused, Err(AppendError::Unknown { .. })), "{what}: {refused:?}");
