@@ -15,7 +15,8 @@
 //! One of a stop in order tells of the store's files too; one of between has none of them.
 //!
 //! It is a cache: one that is missing, damaged, of another journal or of another end is left aside, and the log is read
-//! in full. What it may be trusted for, and when, is told at the head of `open/trust.rs`.
+//! in full. A running journal looks up in it what it holds (`index/rebase.rs`), through a handle of its own: to delete or
+//! replace the file does no harm then either, but to write into it fails the journal. What it may be trusted for, and when, is told at the head of `open/trust.rs`.
 
 mod grow;
 
@@ -236,6 +237,20 @@ pub(crate) fn look_into(disk: &dyn Disk) -> Result<Checkpoint, String> {
     decode(bytes).ok_or_else(|| UNFIT.into())
 }
 
+/// As [`look_into`], for whoever goes by it from now on, whatever becomes of the file's name.
+pub(crate) fn look_for_long(disk: &dyn Disk) -> Result<Checkpoint, String> {
+    let found = look_into(disk)?;
+    let base = found.base.for_long().ok_or("it cannot be read")?;
+    Ok(Checkpoint { base, ..found })
+}
+
+/// Removes one whose index cannot be read back, as far as that goes: its sum tells the next opening as well.
+pub(crate) fn give_up(disk: &dyn Disk) {
+    if let Err(error) = remove(disk) {
+        tracing::error!(%error, "the index checkpoint cannot be removed");
+    }
+}
+
 const UNFIT: &str = "it is damaged, or of another version";
 
 fn open(disk: &dyn Disk) -> Result<Box<dyn DiskFile>, String> {
@@ -243,7 +258,7 @@ fn open(disk: &dyn Disk) -> Result<Box<dyn DiskFile>, String> {
 }
 
 /// The checkpoint in these bytes, if they are one.
-pub(crate) fn decode(bytes: Bytes) -> Option<Checkpoint> {
+pub(crate) fn decode(mut bytes: Bytes) -> Option<Checkpoint> {
     let head: [u8; HEADER_BYTES] = bytes.get(0, HEADER_BYTES)?.as_ref().try_into().ok()?;
     let sum = bytes.sum(HEADER_BYTES, crc(&head))?;
     if head[..4] != *b"bwix" || head[4] != FORMAT || sum.to_le_bytes() != head[12..16] {

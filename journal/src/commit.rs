@@ -9,13 +9,14 @@ use uuid::Uuid;
 
 use crate::{
     Answered, AppendError, Appended, COMMAND_WINDOW_MS, Done, Entry, Head, Intake, Position, StreamId, Version,
+    checkpoint,
     core::{Core, TailBlock},
     crash,
     disk::Disk,
     frame::{self, FrameHeader, HEADER_BYTES},
     hash::Keyed,
     head::HeadFile,
-    index::{Index, Indexed, Item},
+    index::{self, Index, Indexed, Item},
     log::{Log, LogError, Place, Tip},
     record,
     request::{Batch, Places, Request, Slot},
@@ -132,7 +133,14 @@ impl Writer {
         }
         let first = self.tip.position.next();
         let low = self.space.low(&*self.disk, SpaceWatch::promised(self.core.lag_bytes()));
-        let (list, count) = self.admit(requests, low, &mut frame);
+        let (list, count) = match self.admit(requests, low, &mut frame) {
+            Ok(admitted) => admitted,
+            Err(list) => {
+                checkpoint::give_up(&*self.disk);
+                let error = self.shared.fail(index::UNREADABLE.into());
+                return Answers { list: all_refused(list, &error), head: None, block: None };
+            }
+        };
         if count == 0 {
             return Answers { list, head: None, block: None };
         }
@@ -140,15 +148,20 @@ impl Writer {
             Ok((head, block)) => Answers { list, head: Some(head), block: Some(block) },
             Err(error) => {
                 // A refusal may have rested on what was not written: everybody has to ask again.
-                let list = list.into_iter().map(|(done, _)| (done, Err(error.clone()))).collect();
-                Answers { list, head: None, block: None }
+                Answers { list: all_refused(list, &error), head: None, block: None }
             }
         }
     }
 
     /// Gives every append that passes its places, and takes the records of the others out of the frame; answers with what
-    /// to say once they are durable, and their number.
-    fn admit(&mut self, requests: Vec<Request>, low: Option<Room>, frame: &mut Vec<u8>) -> (AnswerList, u32) {
+    /// to say once they are durable, and their number. None of that counts if the index could not be read: then it is an
+    /// error.
+    fn admit(
+        &mut self,
+        requests: Vec<Request>,
+        low: Option<Room>,
+        frame: &mut Vec<u8>,
+    ) -> Result<(AnswerList, u32), AnswerList> {
         let state = self.core.state();
         let group = &mut self.group;
         group.begin(self.tip.position, state.index.last_time_ms);
@@ -179,7 +192,7 @@ impl Writer {
         frame.truncate(to);
         let count = group.position.0 - self.tip.position.0;
         group.end();
-        (list, count as u32)
+        if state.index.has_failed() { Err(list) } else { Ok((list, count as u32)) }
     }
 
     /// Makes the block durable, then visible.
@@ -248,6 +261,10 @@ impl Writer {
         // Given back without the lock: readers need not wait for it.
         drop(old);
     }
+}
+
+fn all_refused(list: AnswerList, error: &AppendError) -> AnswerList {
+    list.into_iter().map(|(done, _)| (done, Err(error.clone()))).collect()
 }
 
 fn refused(requests: Vec<Request>, error: &AppendError) -> Answers {

@@ -20,7 +20,7 @@ use crate::{
     disk::Disk,
     elsewhere::ElsewhereError,
     frame::{self, FrameHeader, HEADER_BYTES},
-    index::Index,
+    index::{self, Index},
     log::{LogReader, Place},
     record::{Malformed, Record},
 };
@@ -104,6 +104,16 @@ impl State {
     /// Keeps the newest block, and gives back old ones.
     pub(crate) fn push_tail(&mut self, block: Arc<TailBlock>) -> Vec<Arc<TailBlock>> {
         self.tail.push(block)
+    }
+
+    /// An error, if the index cannot be read: whoever asked it something asks this before the state is let go of.
+    pub(crate) fn is_readable(&self) -> Result<(), ReadError> {
+        if self.index.has_failed() { Err(ReadError::Unreadable { problem: index::UNREADABLE.into() }) } else { Ok(()) }
+    }
+
+    /// Why a block that should be there has no place.
+    fn not_there(&self) -> ReadError {
+        self.is_readable().err().unwrap_or_else(not_there)
     }
 
     fn in_tail(&self, number: u64) -> Option<&Arc<TailBlock>> {
@@ -279,17 +289,16 @@ impl Core {
     /// The numbers of some blocks from `first` to `last` that are handled at once: many where they are small, few where
     /// they are large.
     pub(crate) fn some_blocks(&self, first: u64, last: u64) -> Vec<u64> {
-        let state = self.state();
-        let place = |number: u64| state.index.block(number).map(|block| block.place);
-        let begin = place(first);
-        let is_near = |number: &u64| match (begin, place(*number)) {
-            (Some(begin), Some(place)) => {
-                place.segment == begin.segment && place.offset.saturating_sub(begin.offset) < BYTES_AT_ONCE
-            }
-            _ => false,
+        let numbers: Vec<u64> = (first..=last.min(first + BLOCKS_AT_ONCE - 1)).collect();
+        let places = self.state().index.some_blocks(&numbers);
+        let begin = places.first().copied().flatten().map(|block| block.place);
+        let is_near = |place: Place, begin: Place| {
+            place.segment == begin.segment && place.offset.saturating_sub(begin.offset) < BYTES_AT_ONCE
         };
-        let others = (first + 1..=last.min(first + BLOCKS_AT_ONCE - 1)).take_while(is_near);
-        (first..=first.min(last)).chain(others).collect()
+        let others = numbers.into_iter().zip(places).take_while(|(number, block)| {
+            *number == first || block.zip(begin).is_some_and(|(block, begin)| is_near(block.place, begin))
+        });
+        others.map(|(number, _)| number).collect()
     }
 
     /// The blocks with these numbers, which exist, each from the tail, the store or the log, checked.
@@ -298,14 +307,12 @@ impl Core {
         let mut places = Vec::new();
         {
             let state = self.state();
-            for number in numbers {
-                let live = state.in_tail(*number).cloned().map(Loaded::Live);
-                if live.is_none()
-                    && let Some(block) = state.index.block(*number)
-                {
-                    places.push((*number, block.place, block.first));
-                }
-                loaded.push(live);
+            loaded.extend(numbers.iter().map(|number| state.in_tail(*number).cloned().map(Loaded::Live)));
+            let others = numbers.iter().zip(&loaded).filter(|(_, live)| live.is_none());
+            let others: Vec<u64> = others.map(|(number, _)| *number).collect();
+            for (number, block) in others.iter().zip(state.index.some_blocks(&others)) {
+                let block = block.ok_or_else(|| state.not_there())?;
+                places.push((*number, block.place, block.first));
             }
         }
         let mut fetched = self.fetch(&places)?.into_iter();
@@ -377,7 +384,10 @@ impl Core {
 
     /// A block as the log has it.
     pub(crate) fn read_logged(&self, number: u64) -> Result<Vec<u8>, ReadError> {
-        let place = self.state().index.block(number).ok_or_else(not_there)?;
+        let place = {
+            let state = self.state();
+            state.index.block(number).ok_or_else(|| state.not_there())?
+        };
         self.read_log(number, place.place, place.first)
     }
 

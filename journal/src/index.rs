@@ -1,12 +1,21 @@
-//! Where everything is, in memory: 16 bytes for each block and for each entry, and what the next append is checked
-//! against, at most 48 bytes for each command of the last day. What a checkpoint held lies below, as it was read; what came since lies in maps above it.
+//! Where everything is: 16 bytes for each block and for each entry, and what the next append is checked against, at most
+//! 48 bytes for each command of the last day.
+//!
+//! What a checkpoint held lies below, as it was read at the opening, or in its file; what came since lies in maps above it,
+//! in memory. A running node writes a checkpoint from time to time, and from then on looks in that file for what it holds,
+//! and gives up what it had of that in memory ([`rebase`](self::rebase)): so the memory does not grow with the journal, but
+//! for about two bytes a command. What is looked up in a file may be unreadable: then [`Index::has_failed`], and
+//! nothing that was said may be gone by. Whoever asks, asks that as well, before it lets go of the index.
 
 mod answers;
 mod base;
 mod bytes;
+mod filter;
+mod rebase;
+mod streams;
 mod written;
 
-use std::{collections::HashMap, io};
+use std::{collections::HashMap, convert::Infallible, io, ops::Range};
 
 use uuid::Uuid;
 
@@ -21,16 +30,25 @@ use answers::Answers;
 pub(crate) use base::Base;
 use base::Run;
 pub(crate) use bytes::Bytes;
+pub(crate) use rebase::PARTS;
+use streams::Streams;
+
+/// What is said where a part of it cannot be read.
+pub(crate) const UNREADABLE: &str =
+    "a part of the index cannot be read back from its checkpoint; the next start reads the whole log";
+
+/// One stream is looked up in the time in which so many are gone through.
+const STREAMS_PER_LOOK: usize = 16;
 
 /// The stream → places, position → block, and command id → answer of all durable entries.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     base: Base,
     blocks: Vec<BlockPlace>,
-    streams: HashMap<StreamId, Places, Keyed>,
+    streams: Streams,
     answers: Answers,
-    /// Streams that are in both.
-    grown: usize,
+    /// How many items are in `streams`.
+    newer_items: usize,
     pub(crate) last_time_ms: u64,
     pub(crate) last_position: Position,
 }
@@ -48,26 +66,10 @@ pub(crate) struct Item {
     pub next_version: Version,
 }
 
-/// Most streams of a large journal have one entry: those need no allocation of their own.
-#[derive(Debug)]
-enum Places {
-    One(Item),
-    Many(Vec<Item>),
-}
-
-impl Places {
-    fn items(&self) -> &[Item] {
-        match self {
-            Self::One(item) => std::slice::from_ref(item),
-            Self::Many(items) => items,
-        }
-    }
-
-    fn push(&mut self, item: Item) {
-        match self {
-            Self::One(first) => *self = Self::Many(vec![*first, item]),
-            Self::Many(items) => items.push(item),
-        }
+impl Item {
+    /// The stream's version behind it.
+    fn version(self) -> Version {
+        Version(self.next_version.0.saturating_sub(1))
     }
 }
 
@@ -91,12 +93,23 @@ impl Items<'_> {
         }
     }
 
+    /// Those with these numbers, as far as they are there.
+    pub(crate) fn some(self, numbers: Range<usize>) -> Vec<Item> {
+        let new = |number: usize| number.saturating_sub(self.old.count).min(self.new.len());
+        let mut found = match numbers.start < self.old.count {
+            true => self.base.some_items(self.old, numbers.start, numbers.len()),
+            false => Vec::new(),
+        };
+        found.extend_from_slice(&self.new[new(numbers.start)..new(numbers.end.max(numbers.start))]);
+        found
+    }
+
     fn last(self) -> Option<Item> {
         self.get(self.len().checked_sub(1)?)
     }
 
     fn version(self) -> Version {
-        self.last().map_or(Version::ZERO, |item| Version(item.next_version.0.saturating_sub(1)))
+        self.last().map_or(Version::ZERO, Item::version)
     }
 }
 
@@ -127,20 +140,13 @@ impl Index {
 
     /// Takes in one entry of the newest block.
     pub(crate) fn add(&mut self, stream: &StreamId, entry: &Indexed) {
-        match self.streams.get_mut(stream) {
-            Some(places) => places.push(entry.item),
-            None => self.insert(stream.clone(), entry.item),
-        }
+        let Ok(()) = self.streams.push::<Infallible>(stream.as_str(), entry.item, || Ok(stream.clone()));
         self.remember(entry);
-    }
-
-    fn insert(&mut self, stream: StreamId, item: Item) {
-        self.grown += usize::from(self.base.items(stream.as_str()).count > 0);
-        self.streams.insert(stream, Places::One(item));
     }
 
     fn remember(&mut self, entry: &Indexed) {
         let Indexed { item, time_ms, command_id, command_hash } = *entry;
+        self.newer_items += 1;
         self.last_position = item.position;
         self.last_time_ms = time_ms;
         self.answers.push(command_id, Answered { position: item.position, command_hash }, time_ms);
@@ -177,13 +183,8 @@ impl Index {
         }
         self.add_block(header.first, place);
         for (stream, entry) in found {
-            match self.streams.get_mut(stream) {
-                Some(places) => places.push(entry.item),
-                None => {
-                    let stream = stream.parse().map_err(|_| "a stream has no valid name")?;
-                    self.insert(stream, entry.item);
-                }
-            }
+            let name = || stream.parse().map_err(|_| "a stream has no valid name");
+            self.streams.push(stream, entry.item, name)?;
             self.remember(&entry);
         }
         Ok(())
@@ -191,7 +192,7 @@ impl Index {
 
     /// The version of a stream by its text, which is a name if it is not known yet.
     fn found_version(&self, stream: &str) -> Result<Version, &'static str> {
-        let new = self.streams.get(stream).map_or(&[][..], Places::items);
+        let new = self.streams.items(stream);
         let items = if new.is_empty() { self.items_of(stream) } else { self.only(new) };
         if items.len() > 0 || stream.parse::<StreamId>().is_ok() {
             Ok(items.version())
@@ -215,16 +216,34 @@ impl Index {
 
     /// How many entries there are, of all streams together.
     pub(crate) fn item_count(&self) -> u64 {
-        (self.base.item_count() + self.streams.values().map(|places| places.items().len()).sum::<usize>()) as u64
+        (self.base.item_count() + self.newer_items) as u64
+    }
+
+    /// The blocks with these numbers, where they are there: less is read for them than for each alone.
+    pub(crate) fn some_blocks(&self, numbers: &[u64]) -> Vec<Option<BlockPlace>> {
+        let mut near = self.base.blocks_near();
+        let old = self.base.block_count() as u64;
+        let block = |number: &u64| match number.checked_sub(1).filter(|at| *at < old) {
+            Some(at) => near(at as usize),
+            None => self.block(*number),
+        };
+        numbers.iter().map(block).collect()
     }
 
     /// The first block of a segment, and the one behind its last.
     pub(crate) fn segment(&self, number: u32) -> (u64, u64) {
-        let before = |limit: u32| {
-            let below = |at: usize| self.block(at as u64 + 1).is_some_and(|block| block.place.segment < limit);
-            base::partition(0, self.block_count() as usize, below) as u64 + 1
+        let before = |limit: u32| self.blocks_while(|block| block.place.segment < limit) + 1;
+        (before(number), before(number.saturating_add(1)))
+    }
+
+    /// How many blocks there are, from the first on, for which this is true; it is for none behind them.
+    fn blocks_while(&self, holds: impl Fn(&BlockPlace) -> bool) -> u64 {
+        let count = match self.blocks.first() {
+            // Mostly it is the newest that are asked for: nothing is read then.
+            Some(first) if holds(first) => self.base.block_count() + self.blocks.partition_point(&holds),
+            _ => self.base.blocks_while(&holds),
         };
-        (before(number), before(number + 1))
+        count as u64
     }
 
     /// The segment of the newest block; 0 if there is none.
@@ -237,18 +256,12 @@ impl Index {
         if position == Position::ZERO || position > self.last_position {
             return None;
         }
-        if self.blocks.first().is_some_and(|block| block.first <= position) {
-            let behind = self.blocks.partition_point(|block| block.first <= position);
-            return Some((self.base.block_count() + behind) as u64);
-        }
-        Some(self.base.blocks_until(position) as u64)
+        Some(self.blocks_while(|block| block.first <= position))
     }
 
     pub(crate) fn version(&self, stream: &StreamId) -> Version {
-        match self.streams.get(stream) {
-            Some(places) => self.only(places.items()).version(),
-            None => self.items(stream).version(),
-        }
+        let last = self.streams.last(stream.as_str());
+        last.map_or_else(|| self.items(stream).version(), Item::version)
     }
 
     pub(crate) fn answered(&self, command_id: &Uuid) -> Option<Answered> {
@@ -287,7 +300,7 @@ impl Index {
     }
 
     fn items_of(&self, stream: &str) -> Items<'_> {
-        let new = self.streams.get(stream).map_or(&[][..], Places::items);
+        let new = self.streams.items(stream);
         Items { base: &self.base, old: self.base.items(stream), new }
     }
 
@@ -311,14 +324,25 @@ impl Index {
     pub(crate) fn streams(&self, prefix: &str) -> Vec<StreamId> {
         let old = self.base.streams().map(|stream| stream.name).filter(|name| name.starts_with(prefix));
         let mut found: Vec<StreamId> = old.filter_map(|name| name.parse().ok()).collect();
-        found.extend(self.streams.keys().filter(|stream| stream.as_str().starts_with(prefix)).cloned());
+        let new = self.streams.iter().map(|(stream, _)| stream);
+        found.extend(new.filter(|stream| stream.as_str().starts_with(prefix)).cloned());
         found.sort();
         found.dedup();
         found
     }
 
     pub(crate) fn stream_count(&self) -> usize {
-        self.base.stream_count() + self.streams.len() - self.grown
+        let newer = self.streams.iter().count();
+        if newer < self.base.stream_count() / STREAMS_PER_LOOK {
+            let is_new = |(stream, _): &(&StreamId, _)| self.base.items(stream.as_str()).count == 0;
+            return self.base.stream_count() + self.streams.iter().filter(is_new).count();
+        }
+        newer + self.base.streams().filter(|stream| self.streams.items(&stream.name).is_empty()).count()
+    }
+
+    /// Whether something of it could not be read: then whatever it said since is not to be gone by.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.base.has_failed()
     }
 
     fn oldest_kept(&self) -> u64 {

@@ -125,6 +125,9 @@ pub trait Journal: Send + Sync + fmt::Debug {
     fn append(&self, drafts: Vec<Draft>, intake: Intake, done: Done);
 
     /// The version of a stream, [`Version::ZERO`] if it has no events.
+    ///
+    /// This, [`Journal::answered`] and [`Journal::streams`] cannot say that the index is unreadable. Where it is, the journal
+    /// has failed, and takes nothing that is decided by what they say.
     fn version(&self, stream: &StreamId) -> Version;
 
     /// Looks up an answered command within [`COMMAND_WINDOW_MS`] of the newest entry.

@@ -116,6 +116,7 @@ impl Keeper {
                 break;
             }
         }
+        self.leave_in_file();
         if self.interval_is_near() && !self.bell.is_called_within(Duration::ZERO) {
             self.checkpoint();
             self.mark_interval();
@@ -143,7 +144,10 @@ impl Keeper {
 
     /// Whether there is something to store, and room for it.
     fn is_behind(&self) -> bool {
-        self.blocks.is_some() && self.core.stored() < self.core.state().head.block && !self.is_full()
+        let state = self.core.state();
+        let is_behind = self.blocks.is_some() && self.core.stored() < state.head.block && state.is_readable().is_ok();
+        drop(state);
+        is_behind && !self.is_full()
     }
 
     fn is_full(&self) -> bool {

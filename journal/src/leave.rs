@@ -41,8 +41,11 @@ impl Leaving {
         else {
             return Ok(None);
         };
-        let (_, behind) = core.state().index.segment(number);
-        if number >= current || behind > synced + 1 {
+        let (behind, is_readable) = {
+            let state = core.state();
+            (state.index.segment(number).1, state.is_readable().is_ok())
+        };
+        if !is_readable || number >= current || behind > synced + 1 {
             return Ok(None);
         }
         // Without both marks it is not full, or damaged: opening decides about it.

@@ -32,6 +32,10 @@
 //!   full segments are as they were when it was made; the rest is read. The inside of full segments is then read behind the
 //!   opening ([`Stats::verification`]), and the store is compared; every block is checked when it is read. What is
 //!   found there is repaired and noted, or fails the journal.
+//! - While it runs, the index is in memory only for what no checkpoint holds; the rest is looked up in the file of the newest
+//!   one, each piece against the sum it had when that was taken into use. A piece that cannot be read as it was fails the
+//!   journal ([`Stats::failed`]) and every read that needs the index: nothing is taken, or said not to be there, by it. The
+//!   next opening reads the log.
 //! - By default all of the log stays. [`Settings::log_keep`] and [`Settings::log_archive`] let full segments go, once the
 //!   block store has them durably; all reads find them still, or say what they need.
 //! - What is whole in a journal that does not open can be taken into a new one: [`salvage`].
@@ -49,8 +53,9 @@
 //! log/0000000001.log   segments of the commit log: a mark, blocks one after the other, a seal once full, zeros before
 //! log/0000000001.log.zst   a full segment, compressed; it reads as the segment it was
 //! log.begins           which segments have left that folder, and where they are
-//! index.checkpoint     the index as the last stop in order left it, or as far as full segments went; a cache, safe to
-//!                      delete; `.used` behind its name until everything that it was trusted for has been read
+//! index.checkpoint     the index as the last stop in order left it, or as far as full segments went, where a running
+//!                      journal looks things up; a cache, safe to delete; `.used` behind its name until everything that it
+//!                      was trusted for has been read
 //! log.damaged-1/       a log that was repaired, as it was; kept until somebody removes it
 //! sled/                the same blocks for reading; key = (block, part), value = at most 4 KiB
 //! sled.aside/          a copy of it while a damaged log is looked into, because sled rewrites what it opens

@@ -25,6 +25,7 @@ use crate::{
     crash,
     disk::{Disk, Lock, OsDisk, SimulatedDisk},
     head::HeadFile,
+    index::{self, Index},
     keeper::Ending,
     open,
     reading::{self, Direction, Scan, StreamScan},
@@ -225,6 +226,19 @@ impl LocalJournal {
         }
     }
 
+    /// Asks the index. Where that cannot be read the journal has failed: whatever is decided by the answer is not taken.
+    fn ask<T>(&self, ask: impl FnOnce(&Index) -> T) -> T {
+        let state = self.core.state();
+        let answer = ask(&state.index);
+        let is_readable = state.is_readable();
+        drop(state);
+        if is_readable.is_err() && self.shared.failure().is_none() {
+            checkpoint::give_up(&*self.disk);
+            self.shared.fail(index::UNREADABLE.into());
+        }
+        answer
+    }
+
     pub(crate) fn core(&self) -> &Core {
         &self.core
     }
@@ -276,15 +290,15 @@ impl Journal for LocalJournal {
     }
 
     fn version(&self, stream: &StreamId) -> Version {
-        self.core.state().index.version(stream)
+        self.ask(|index| index.version(stream))
     }
 
     fn answered(&self, command_id: &Uuid) -> Option<Answered> {
-        self.core.state().index.answered(command_id)
+        self.ask(|index| index.answered(command_id))
     }
 
     fn streams(&self, prefix: &str) -> Vec<StreamId> {
-        self.core.state().index.streams(prefix)
+        self.ask(|index| index.streams(prefix))
     }
 
     fn read_stream(&self, stream: &StreamId, from: Version) -> Entries<'_> {

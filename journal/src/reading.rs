@@ -75,7 +75,7 @@ impl<'a, T: Readable> Scan<'a, T> {
 
     /// Reads the next blocks; the range shrinks from the end that was read.
     fn refill(&mut self) -> Result<(), ReadError> {
-        let (numbers, from, to) = self.next_blocks();
+        let (numbers, from, to) = self.next_blocks()?;
         self.at_once = (self.at_once * 2).min(BLOCKS_AT_ONCE_MAX);
         let filter = &self.filter;
         for block in self.core.load(&numbers)? {
@@ -88,7 +88,7 @@ impl<'a, T: Readable> Scan<'a, T> {
         Ok(())
     }
 
-    fn next_blocks(&self) -> (Vec<u64>, Position, Position) {
+    fn next_blocks(&self) -> Result<(Vec<u64>, Position, Position), ReadError> {
         let state = self.core.state();
         let index = &state.index;
         let block_of = |position| index.block_of(position).unwrap_or(1);
@@ -100,7 +100,8 @@ impl<'a, T: Readable> Scan<'a, T> {
         };
         let begin = index.block(first).map_or(self.from, |block| block.first);
         let end = index.block(last + 1).map_or(self.to, |block| Position(block.first.0 - 1));
-        ((first..=last).collect(), self.from.max(begin), self.to.min(end))
+        state.is_readable()?;
+        Ok(((first..=last).collect(), self.from.max(begin), self.to.min(end)))
     }
 }
 
@@ -151,8 +152,10 @@ impl<'a> StreamScan<'a> {
         let state = core.state();
         let to = state.index.items(stream).len();
         let from = state.index.items_before(stream, from);
+        let failed = state.is_readable().err();
         drop(state);
-        Self { core, stream: stream.clone(), from, to, direction, read: VecDeque::new(), failed: None }
+        let to = if failed.is_some() { from } else { to };
+        Self { core, stream: stream.clone(), from, to, direction, read: VecDeque::new(), failed }
     }
 
     fn refill(&mut self) -> Result<(), ReadError> {
@@ -162,11 +165,11 @@ impl<'a> StreamScan<'a> {
         };
         let (positions, numbers) = {
             let state = self.core.state();
-            let items = state.index.items(&self.stream);
-            let positions: Vec<Position> =
-                chunk.clone().filter_map(|number| items.get(number)).map(|item| item.position).collect();
+            let items = state.index.items(&self.stream).some(chunk.clone());
+            let positions: Vec<Position> = items.iter().map(|item| item.position).collect();
             let mut numbers: Vec<u64> = positions.iter().filter_map(|at| state.index.block_of(*at)).collect();
             numbers.dedup();
+            state.is_readable()?;
             (positions, numbers)
         };
         if let (Some(first), Some(last)) = (positions.first(), positions.last()) {

@@ -18,7 +18,7 @@ impl LocalJournal {
     /// caught up. `rest` is called after every 64 blocks: the node's own work comes first.
     ///
     /// # Errors
-    /// If the log's folder cannot be read. What is wrong with the history is in the report.
+    /// If the log's folder or the index cannot be read. What is wrong with the history is in the report.
     pub fn check(&self, mut rest: impl FnMut()) -> Result<CheckReport, OpenError> {
         let (head, stored) = (self.head(), self.core().stored());
         let (segments, bytes) = self.size_of_log()?;
@@ -39,6 +39,13 @@ impl LocalJournal {
             Some(problem) => StoreSeen::Damaged(problem),
             None => StoreSeen::Open(stored.min(head.block)),
         };
+        let streams = {
+            let state = self.core().state();
+            let count = state.index.stream_count();
+            let unreadable = open::io_error(&**self.disk(), "read the index checkpoint in");
+            state.is_readable().map_err(|error| unreadable(std::io::Error::other(error)))?;
+            count
+        };
         let mut mendable = Vec::new();
         if let (StoreSeen::Damaged(_), true) = (&store, integrity.is_whole()) {
             mendable.push(Problem { kind: ProblemKind::StoreDamaged, file: "sled".into(), offset: None, blocks: None });
@@ -47,7 +54,7 @@ impl LocalJournal {
             journal: self.id(),
             head,
             epoch: walk.epoch,
-            streams: self.core().state().index.stream_count(),
+            streams,
             segments,
             bytes,
             clean: false,

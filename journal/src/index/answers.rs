@@ -1,5 +1,5 @@
-//! The commands that were answered since the opening, in at most 48 bytes each: a node remembers a day of them, and has
-//! to stay small.
+//! The commands that were answered and that no checkpoint in use holds, in at most 48 bytes each: a node remembers a day of
+//! them, and has to stay small.
 //!
 //! What is known of each lies in the order of the positions, which are counted on without a gap, so that nothing says them.
 //! They are found through their places: the low half of a position and a piece of the id's mix, 6 bytes, in shards that are
@@ -11,6 +11,9 @@ use uuid::Uuid;
 
 use crate::{Answered, Position, hash::Keyed};
 
+/// Commands that lie in one piece.
+pub(super) type Piece = Vec<Known>;
+
 /// How many commands lie in one piece.
 const PIECE: usize = 512;
 const SHARD_BITS: u32 = 11;
@@ -21,7 +24,7 @@ pub(super) struct Answers {
     first: u64,
     /// How many of the first piece are forgotten.
     forgotten: usize,
-    pieces: VecDeque<Vec<Known>>,
+    pieces: VecDeque<Piece>,
     /// None before there is anything.
     shards: Vec<Vec<Place>>,
     keyed: Keyed,
@@ -29,7 +32,7 @@ pub(super) struct Answers {
 
 /// What is known of one: times are milliseconds in 6 bytes, enough for 8,900 years.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+pub(super) struct Known {
     id: [u8; 16],
     command_hash: [u8; 16],
     time_ms: [u8; 6],
@@ -119,6 +122,30 @@ impl Answers {
                 self.pieces.pop_front();
                 self.forgotten = 0;
             }
+        }
+    }
+
+    /// Gives up what is not behind this position, and hands over what that was. Its places mean nothing any more; their room
+    /// is given back by [`Answers::give_back`].
+    pub(super) fn give_up(&mut self, until: u64) -> Vec<Piece> {
+        let count = until.saturating_add(1).saturating_sub(self.first).min(self.len() as u64);
+        self.first += count;
+        self.forgotten += count as usize;
+        let mut given_up = Vec::new();
+        while let Some(piece) = self.pieces.pop_front_if(|piece| piece.len() <= self.forgotten) {
+            self.forgotten -= piece.len();
+            given_up.push(piece);
+        }
+        self.pieces.shrink_to(2 * self.pieces.len());
+        given_up
+    }
+
+    /// Gives back the room of places that mean nothing any more, in one of so many parts.
+    pub(super) fn give_back(&mut self, part: usize, parts: usize) {
+        let (first, count) = (self.first, self.len() as u64);
+        for shard in self.shards.iter_mut().skip(part).step_by(parts) {
+            shard.retain(|place| place.position(first) - first < count);
+            shard.shrink_to(shard.len() + shard.len() / 16);
         }
     }
 
@@ -219,6 +246,31 @@ mod tests {
         assert!(answers.bytes() <= 100_000 * 48, "what was forgotten is given back: {}", answers.bytes());
         answers.forget_before(u64::MAX);
         assert!(answers.bytes() < 100_000, "{}", answers.bytes());
+    }
+
+    #[test]
+    fn what_is_given_up_is_not_found_and_its_room_is_given_back() {
+        for (until, left) in [(0, 10_000u64), (700, 9_300), (5_120, 4_880), (9_999, 1), (10_000, 0), (20_000, 0)] {
+            let mut answers = filled(1, 10_000);
+            let taken: usize = answers.give_up(until).iter().map(Vec::len).sum();
+            let holds = |answers: &Answers, behind: u64| {
+                let found = (1..=behind).filter(|position| answers.get(&id(*position)).is_some());
+                assert!(found.eq(until + 1..=behind), "until {until}");
+            };
+            assert!(taken as u64 <= until && taken as u64 + 512 > 10_000 - left, "until {until}: {taken}");
+            assert_eq!(answers.len() as u64, left);
+            holds(&answers, 10_000);
+            (0..64).for_each(|part| answers.give_back(part, 64));
+            holds(&answers, 10_000);
+            let places: u64 = answers.shards.iter().map(|shard| shard.len() as u64).sum();
+            assert_eq!(places, left, "until {until}");
+            assert!(answers.bytes() as u64 <= 100_000 + left * 48, "until {until}: {}", answers.bytes());
+            for position in 10_001..=10_700 {
+                answers.push(id(position), Answered { position: Position(position), command_hash: HASH }, position);
+            }
+            assert!(answers.get(&id(10_700)).is_some());
+            assert_eq!(answers.sorted_by(|_| 0).len() as u64, left + 700);
+        }
     }
 
     #[test]

@@ -14,14 +14,19 @@
 //!
 //! Little endian throughout. The file around it has a checksum; lookups stay inside the bytes all the same, whatever
 //! they hold.
+//!
+//! Where a running node looks in the file, little is kept in memory so that little is read: where every 256th block is,
+//! which leaves one read for any block, and [filters](super::filter) that tell of most new streams and commands, without
+//! any, that they are not here. What shares a place of a table lies together, and is read at once.
 
-use std::{borrow::Cow, io};
+use std::{borrow::Cow, cmp::Ordering, io};
 
 use uuid::Uuid;
 
 use super::{
     BlockPlace, Item,
     bytes::{Bytes, Passing},
+    filter::Filter,
 };
 use crate::{Answered, Position, Version, hash, log::Place};
 
@@ -30,6 +35,10 @@ const BLOCK: usize = 16;
 const STREAM: usize = 24;
 const ITEM: usize = 16;
 const ANSWER: usize = 44;
+/// One block in so many is known without reading: those between fill a page.
+const FENCE: usize = 256;
+/// Where one thing is looked for among others, they are read at once if they are no more than this.
+const NEAR_BYTES: usize = FENCE * BLOCK;
 /// How many items are passed on at once.
 const ITEMS_AT_ONCE: usize = 4096;
 /// The largest table has so many places, as a power of two.
@@ -49,6 +58,11 @@ pub(crate) struct Base {
     answers_table: Part,
     /// When the last entry was: the times of the answers count back from it.
     time_ms: u64,
+    /// Blocks number 0, 256, 512 and so on; none where nothing is kept.
+    fences: Vec<BlockPlace>,
+    /// Of the mixes of the streams' names, and of the answers' ids.
+    streams_filter: Filter,
+    answers_filter: Filter,
 }
 
 /// Some things of one length, one after the other.
@@ -140,8 +154,7 @@ impl Base {
             answers: part(answers, ANSWER)?,
             streams_table: part((1 << stream_bits) + 1, 4)?,
             answers_table: part((1 << answer_bits) + 1, 4)?,
-            bytes: Bytes::default(),
-            time_ms: 0,
+            ..Self::default()
         };
         (next == bytes.len()).then_some(Self { bytes, ..this })
     }
@@ -149,6 +162,19 @@ impl Base {
     /// The same, whose last entry has this time.
     pub(super) fn of_time(self, time_ms: u64) -> Self {
         Self { time_ms, ..self }
+    }
+
+    /// Reads what is kept in memory of one that is looked in for long; none if that cannot be read.
+    pub(crate) fn for_long(mut self) -> Option<Self> {
+        let (mut streams, mut answers) = (Filter::new(self.streams.count), Filter::new(self.answers.count));
+        Each::<STREAM>::new(&self.bytes, self.streams)
+            .filter_map(|bytes| u64_at(&bytes, 0))
+            .for_each(|mix| streams.add(mix));
+        self.answers().for_each(|(id, _)| answers.add(hash::fixed(id.as_bytes())));
+        let fences: Vec<BlockPlace> = self.blocks().step_by(FENCE).collect();
+        let is_whole = !self.has_failed() && fences.len() == self.blocks.count.div_ceil(FENCE);
+        (self.streams_filter, self.answers_filter, self.fences) = (streams, answers, fences);
+        is_whole.then_some(self)
     }
 
     pub(super) fn block_count(&self) -> usize {
@@ -177,9 +203,24 @@ impl Base {
         Each::<BLOCK>::new(&self.bytes, self.blocks).filter_map(|bytes| block(&bytes))
     }
 
-    /// How many blocks begin at this position or before it.
-    pub(super) fn blocks_until(&self, position: Position) -> usize {
-        partition(0, self.blocks.count, |number| self.block(number).is_some_and(|block| block.first <= position))
+    /// As [`Base::block`], for several that lie near each other.
+    pub(super) fn blocks_near(&self) -> impl FnMut(usize) -> Option<BlockPlace> {
+        let mut near = self.bytes.near();
+        move |number| block(near.get(self.blocks.place(number)?, BLOCK)?)
+    }
+
+    /// How many blocks there are, from the first on, for which this is true; it is for none behind them.
+    pub(super) fn blocks_while(&self, holds: impl Fn(&BlockPlace) -> bool) -> usize {
+        let fences = self.fences.partition_point(&holds);
+        let (first, last) = match fences.checked_sub(1) {
+            Some(fence) => (fence * FENCE + 1, self.blocks.count.min(fences * FENCE)),
+            None if self.fences.is_empty() => (0, self.blocks.count),
+            None => return 0,
+        };
+        let near = Near::new(&self.bytes, self.blocks, first, last);
+        partition(first, last, |number| {
+            near.get(number).and_then(|bytes| block(&bytes)).is_some_and(|block| holds(&block))
+        })
     }
 
     /// Which items are a stream's; none if it is not here.
@@ -192,26 +233,37 @@ impl Base {
         item(&self.items.get(&self.bytes, run.first + number)?)
     }
 
+    /// So many items of a stream, from this one on, as far as they are here.
+    pub(super) fn some_items(&self, run: Run, number: usize, count: usize) -> Vec<Item> {
+        let count = count.min(run.count.saturating_sub(number));
+        let place = self.items.places(run.first.saturating_add(number), count);
+        let bytes = place.and_then(|at| self.bytes.get(at, count * ITEM));
+        bytes.map_or_else(Vec::new, |bytes| bytes.chunks(ITEM).filter_map(item).collect())
+    }
+
     fn find(&self, stream: &str) -> Option<Run> {
         if self.streams.count == 0 {
             return None;
         }
         let mix = hash::fixed(stream.as_bytes());
+        if !self.streams_filter.may_have(mix) {
+            return None;
+        }
         let (first, last) = self.shared(self.streams_table, self.streams.count, mix)?;
-        let before = |number: usize| self.stream(number).is_some_and(|found| (found.mix, &*found.name) < (mix, stream));
-        let found = self.stream(partition(first, last, before))?;
-        (found.mix == mix && found.name == stream).then_some(found.items)
+        let near = Near::new(&self.bytes, self.streams, first, last);
+        let entry = |number: usize| Entry::read(&near.get(number)?);
+        // Nearly always it has its mix for itself: no other name is read.
+        let is_before = |entry: &Entry| match entry.mix.cmp(&mix) {
+            Ordering::Equal => self.name(entry).is_some_and(|name| *name < *stream.as_bytes()),
+            order => order.is_lt(),
+        };
+        let found = entry(partition(first, last, |number| entry(number).is_some_and(|entry| is_before(&entry))))?;
+        self.items.places(found.items.first, found.items.count)?;
+        (found.mix == mix && *self.name(&found)? == *stream.as_bytes()).then_some(found.items)
     }
 
-    fn stream(&self, number: usize) -> Option<Stream<'_>> {
-        let entry = Entry::read(&self.streams.get(&self.bytes, number)?)?;
-        let name = self.bytes.get(self.names.places(entry.name_at, entry.name_bytes)?, entry.name_bytes)?;
-        let name = match name {
-            Cow::Borrowed(name) => Cow::Borrowed(str::from_utf8(name).ok()?),
-            Cow::Owned(name) => Cow::Owned(String::from_utf8(name).ok()?),
-        };
-        self.items.places(entry.items.first, entry.items.count)?;
-        Some(Stream { mix: entry.mix, name, items: entry.items })
+    fn name(&self, entry: &Entry) -> Option<Cow<'_, [u8]>> {
+        self.bytes.get(self.names.places(entry.name_at, entry.name_bytes)?, entry.name_bytes)
     }
 
     /// All streams, by mix and name.
@@ -245,14 +297,15 @@ impl Base {
             return None;
         }
         let key = (hash::fixed(id.as_bytes()), *id);
+        if !self.answers_filter.may_have(key.0) {
+            return None;
+        }
         let (first, last) = self.shared(self.answers_table, self.answers.count, key.0)?;
-        let key_of = |number: usize| self.answer(number).map(|(id, _)| (hash::fixed(id.as_bytes()), id));
+        let near = Near::new(&self.bytes, self.answers, first, last);
+        let found = |number: usize| answer(&near.get(number)?, self.time_ms);
+        let key_of = |number: usize| found(number).map(|(id, _)| (hash::fixed(id.as_bytes()), id));
         let number = partition(first, last, |number| key_of(number).is_some_and(|found| found < key));
-        self.answer(number).filter(|(found, _)| found == id).map(|(_, answered)| answered)
-    }
-
-    fn answer(&self, number: usize) -> Option<(Uuid, (Answered, u64))> {
-        answer(&self.answers.get(&self.bytes, number)?, self.time_ms)
+        found(number).filter(|(found, _)| found == id).map(|(_, answered)| answered)
     }
 
     /// In the order in which they are written: by the id's mix, then by the id.
@@ -267,6 +320,29 @@ impl Base {
         let begins = self.bytes.get(table.places(slot, 2)?, 2 * table.each)?;
         let begin = |at: usize| u32_at(&begins, at).map(|begin| begin as usize);
         Some((begin(0)?.min(count), begin(4)?.min(count)))
+    }
+}
+
+/// Some things of a part among which one is looked for: read at once, if they are few.
+struct Near<'b> {
+    bytes: &'b Bytes,
+    part: Part,
+    first: usize,
+    read: Option<Cow<'b, [u8]>>,
+}
+
+impl<'b> Near<'b> {
+    /// From `first` on, before `last`.
+    fn new(bytes: &'b Bytes, part: Part, first: usize, last: usize) -> Self {
+        let count = last.saturating_sub(first);
+        let at = if count * part.each <= NEAR_BYTES { part.places(first, count) } else { None };
+        Self { bytes, part, first, read: at.and_then(|at| bytes.get(at, count * part.each)) }
+    }
+
+    fn get(&self, number: usize) -> Option<Cow<'_, [u8]>> {
+        let Some(read) = &self.read else { return self.part.get(self.bytes, number) };
+        let at = number.checked_sub(self.first)?.checked_mul(self.part.each)?;
+        read.get(at..at.checked_add(self.part.each)?).map(Cow::Borrowed)
     }
 }
 

@@ -1,6 +1,8 @@
 //! The bytes of a checkpoint: read into memory, or left in their file and looked at there.
 //!
-//! Whoever makes one checkpoint of another goes through the old one once and keeps nothing of it.
+//! What is left in a file may be gone by as long as a node runs, and a file can change or be lost meanwhile. So each page
+//! of it is summed up in the pass that checks the file as a whole, and whoever reads later reads whole pages and checks
+//! them against those sums: what was not read as it was then is not handed out, and [`Bytes::has_failed`] says so.
 
 use std::{
     borrow::Cow,
@@ -8,12 +10,16 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use crate::{disk::DiskFile, window::Window};
+use crate::disk::DiskFile;
 
-/// How much of them is summed up at once.
+/// What is read and checked at once.
+const PAGE: usize = 4096;
+/// How much of them is summed up at once: a multiple of a page.
 const PIECE_BYTES: usize = 64 * 1024;
+/// How much is read at once by whoever goes through all of them.
+const PASSING_BYTES: usize = 256 * 1024;
 
-/// Some bytes, and whether some of them could not be read: then what was said of them is not to be gone by.
+/// Some bytes, and whether some of them could not be read as they were: then what was said of them is not to be gone by.
 pub(crate) struct Bytes {
     place: Place,
     has_failed: AtomicBool,
@@ -21,7 +27,12 @@ pub(crate) struct Bytes {
 
 enum Place {
     Memory(Vec<u8>),
-    File { file: Box<dyn DiskFile>, length: usize },
+    File {
+        file: Box<dyn DiskFile>,
+        length: usize,
+        /// The CRC32C of each page; none before [`Bytes::sum`].
+        pages: Vec<u32>,
+    },
 }
 
 impl Default for Bytes {
@@ -35,13 +46,14 @@ impl Bytes {
         Self { place: Place::Memory(bytes), has_failed: AtomicBool::new(false) }
     }
 
-    /// Those of a file, which nobody writes into from now on.
+    /// Those of a file, which nobody writes into from now on. It may get another name, or none.
     ///
     /// # Errors
     /// Where its length cannot be told.
     pub(crate) fn left_in(file: Box<dyn DiskFile>) -> io::Result<Self> {
         let length = usize::try_from(file.size()?).map_err(io::Error::other)?;
-        Ok(Self { place: Place::File { file, length }, has_failed: AtomicBool::new(false) })
+        let place = Place::File { file, length, pages: Vec::new() };
+        Ok(Self { place, has_failed: AtomicBool::new(false) })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -55,39 +67,59 @@ impl Bytes {
     pub(crate) fn get(&self, at: usize, count: usize) -> Option<Cow<'_, [u8]>> {
         match &self.place {
             Place::Memory(bytes) => bytes.get(at..at.checked_add(count)?).map(Cow::Borrowed),
-            Place::File { file, length } => {
-                at.checked_add(count).filter(|end| end <= length)?;
-                let mut bytes = vec![0; count];
-                self.fully(file.read_at(&mut bytes, at as u64), count)?;
+            Place::File { .. } => {
+                let mut bytes = Vec::new();
+                let begin = self.read_pages(at, count, &mut bytes)?;
+                bytes.drain(..at - begin);
+                bytes.truncate(count);
                 Some(Cow::Owned(bytes))
             }
         }
     }
 
-    fn fully(&self, read: io::Result<usize>, count: usize) -> Option<()> {
-        let is_whole = read.is_ok_and(|read| read == count);
-        self.has_failed.fetch_or(!is_whole, Relaxed);
-        is_whole.then_some(())
+    /// Reads all pages of a file that have some of these bytes; says where the first of them begins.
+    fn read_pages(&self, at: usize, count: usize, to: &mut Vec<u8>) -> Option<usize> {
+        let Place::File { file, length, pages } = &self.place else { return None };
+        let end = at.checked_add(count).filter(|end| end <= length)?;
+        let begin = at / PAGE * PAGE;
+        to.clear();
+        to.resize(end.next_multiple_of(PAGE).min(*length).saturating_sub(begin), 0);
+        let is_whole = file.read_at(to, begin as u64).is_ok_and(|read| read == to.len());
+        let sums = pages.iter().skip(begin / PAGE);
+        let is_same = is_whole && to.chunks(PAGE).zip(sums).all(|(page, sum)| crc32c::crc32c(page) == *sum);
+        if !is_same {
+            self.has_failed.store(true, Relaxed);
+            to.clear();
+        }
+        is_same.then_some(begin)
     }
 
-    /// The CRC32C of those from `at` on, behind those that `before` sums up.
-    pub(crate) fn sum(&self, mut at: usize, before: u32) -> Option<u32> {
-        let mut sum = before;
-        while at < self.len() {
-            let piece = self.get(at, PIECE_BYTES.min(self.len() - at))?;
-            sum = crc32c::crc32c_append(sum, &piece);
-            at += piece.len();
+    /// The CRC32C of those from `at` on, behind those that `before` sums up. From now on the pages of a file have to be as
+    /// they are.
+    pub(crate) fn sum(&mut self, at: usize, before: u32) -> Option<u32> {
+        let (mut sum, mut sums, mut piece) = (before, Vec::new(), Vec::new());
+        if let Place::Memory(bytes) = &self.place {
+            return Some(crc32c::crc32c_append(sum, bytes.get(at..)?));
+        }
+        for begin in (0..self.len()).step_by(PIECE_BYTES) {
+            self.read_pages(begin, PIECE_BYTES.min(self.len() - begin), &mut piece)?;
+            sums.extend(piece.chunks(PAGE).map(crc32c::crc32c));
+            sum = crc32c::crc32c_append(sum, &piece[at.saturating_sub(begin).min(piece.len())..]);
+        }
+        if let Place::File { pages, .. } = &mut self.place {
+            *pages = sums;
         }
         Some(sum)
     }
 
     /// For whoever goes through them from front to back.
     pub(super) fn passing(&self) -> Passing<'_> {
-        let window = match &self.place {
-            Place::Memory(_) => None,
-            Place::File { file, .. } => Some(Window::new(&**file)),
-        };
-        Passing { bytes: self, window }
+        Passing { bytes: self, begin: 0, read: Vec::new(), at_once: PASSING_BYTES }
+    }
+
+    /// For whoever asks for some that lie near each other.
+    pub(super) fn near(&self) -> Passing<'_> {
+        Passing { at_once: 1, ..self.passing() }
     }
 
     pub(super) fn has_failed(&self) -> bool {
@@ -101,28 +133,118 @@ impl fmt::Debug for Bytes {
     }
 }
 
-/// Bytes that are asked for from front to back, read in large pieces.
+/// Bytes that are asked for from front to back: some of a file are kept, and read once.
 pub(super) struct Passing<'b> {
     bytes: &'b Bytes,
-    /// None where they are in memory.
-    window: Option<io::Result<Window<'b>>>,
+    /// Where `read` begins.
+    begin: usize,
+    read: Vec<u8>,
+    at_once: usize,
 }
 
 impl Passing<'_> {
     /// As [`Bytes::get`].
     pub(super) fn get(&mut self, at: usize, count: usize) -> Option<&[u8]> {
-        match (&mut self.window, &self.bytes.place) {
-            (None, Place::Memory(bytes)) => bytes.get(at..at.checked_add(count)?),
-            (Some(Ok(window)), Place::File { length, .. }) => {
-                at.checked_add(count).filter(|end| end <= length)?;
-                let read = window.at(at as u64, count);
-                self.bytes.fully(read.as_ref().map(|bytes| bytes.len()).map_err(|error| error.kind().into()), count)?;
-                read.ok()
-            }
-            _ => {
-                self.bytes.has_failed.store(true, Relaxed);
-                None
-            }
+        let end = at.checked_add(count)?;
+        if let Place::Memory(bytes) = &self.bytes.place {
+            return bytes.get(at..end);
         }
+        if at < self.begin || end > self.begin + self.read.len() {
+            let rest = self.bytes.len().checked_sub(at)?;
+            self.begin = self.bytes.read_pages(at, count.max(self.at_once.min(rest)), &mut self.read)?;
+        }
+        self.read.get(at - self.begin..end - self.begin)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::{Access, Disk, SimulatedDisk};
+
+    fn left(length: usize) -> (SimulatedDisk, Vec<u8>, Bytes) {
+        let bytes: Vec<u8> = (0..length).map(|at| (at * 7 + at / 251) as u8).collect();
+        let disk = SimulatedDisk::new();
+        disk.create("file").unwrap().write_at(&bytes, 0).unwrap();
+        let left = Bytes::left_in(disk.open("file", Access::Read).unwrap()).unwrap();
+        (disk, bytes, left)
+    }
+
+    #[test]
+    fn what_is_left_in_a_file_reads_and_sums_as_what_is_in_memory() {
+        for length in [0, 1, PAGE - 1, PAGE, PAGE + 1, PIECE_BYTES + 5, PASSING_BYTES + PAGE] {
+            let (_, bytes, mut left) = left(length);
+            let mut memory = Bytes::of(bytes);
+            for at in [0, 1, 128, PAGE, PIECE_BYTES].into_iter().filter(|at| *at <= length) {
+                assert_eq!(left.sum(at, 5), memory.sum(at, 5), "{length} from {at}");
+            }
+            let (mut passing, mut near) = (left.passing(), left.near());
+            for (at, count) in [(0, 1), (0, 0), (5, PAGE), (PAGE - 1, 2), (100, 3 * PAGE), (PAGE, 1), (length, 1)] {
+                let expected = memory.get(at, count);
+                assert_eq!(left.get(at, count), expected, "{length}: {count} at {at}");
+                assert_eq!(passing.get(at, count), expected.as_deref(), "{length}: {count} at {at}");
+                assert_eq!(near.get(at, count), expected.as_deref(), "{length}: {count} at {at}");
+            }
+            assert!(!left.has_failed(), "to ask beyond the end is no failure");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_replaced_is_read_as_it_was() {
+        let (disk, bytes, mut left) = left(3 * PAGE);
+        left.sum(0, 0).unwrap();
+        disk.create("other").unwrap().write_at(&[1; 100], 0).unwrap();
+        disk.rename("other", "file").unwrap();
+        assert_eq!(left.get(10, 2 * PAGE).as_deref(), bytes.get(10..10 + 2 * PAGE));
+        disk.remove("file").unwrap();
+        assert_eq!(left.get(10, 2 * PAGE).as_deref(), bytes.get(10..10 + 2 * PAGE));
+    }
+
+    #[test]
+    fn a_page_that_changed_or_is_gone_is_not_handed_out_and_that_is_told() {
+        type Change = fn(&mut Vec<u8>);
+        let changes: [Change; 2] = [|bytes| bytes[PAGE + 9] ^= 1, |bytes| bytes.truncate(PAGE + 20)];
+        for change in changes {
+            let (disk, bytes, mut left) = left(2 * PAGE + 100);
+            left.sum(0, 0).unwrap();
+            disk.rot("file", change);
+            assert_eq!(left.get(8, 8).as_deref(), bytes.get(8..16), "another page is as it was");
+            assert!(!left.has_failed());
+            assert_eq!(left.get(PAGE + 10, 8), None);
+            assert!(left.has_failed());
+            assert_eq!(left.passing().get(0, PAGE + 1), None);
+            assert_eq!(left.near().get(PAGE, 1), None);
+        }
+    }
+
+    #[derive(Debug)]
+    struct Unreadable;
+
+    impl DiskFile for Unreadable {
+        fn read_at(&self, _: &mut [u8], _: u64) -> io::Result<usize> {
+            Err(io::Error::other("planned fault"))
+        }
+        fn write_at(&self, _: &[u8], _: u64) -> io::Result<()> {
+            Ok(())
+        }
+        fn allocate(&self, _: u64, _: u64) -> io::Result<()> {
+            Ok(())
+        }
+        fn set_len(&self, _: u64) -> io::Result<()> {
+            Ok(())
+        }
+        fn size(&self) -> io::Result<u64> {
+            Ok(100)
+        }
+        fn sync(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_file_that_gives_errors_has_failed() {
+        let mut left = Bytes::left_in(Box::new(Unreadable)).unwrap();
+        assert_eq!((left.sum(0, 0), left.get(0, 1)), (None, None));
+        assert!(left.has_failed());
     }
 }

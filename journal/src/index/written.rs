@@ -65,10 +65,7 @@ pub(super) fn write(index: &Index, to: &mut dyn Write) -> io::Result<bool> {
 }
 
 fn sorted_streams(index: &Index) -> Vec<Newer<'_>> {
-    let newer = index
-        .streams
-        .iter()
-        .map(|(name, places)| (hash::fixed(name.as_str().as_bytes()), name.as_str(), places.items()));
+    let newer = index.streams.iter().map(|(name, items)| (hash::fixed(name.as_str().as_bytes()), name.as_str(), items));
     let mut streams: Vec<_> = newer.collect();
     streams.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
     streams

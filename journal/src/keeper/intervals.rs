@@ -6,6 +6,11 @@
 //! durably, and is written when what it does not know has become a part of it: so all of them together cost a few times
 //! what the last one costs, however long the journal becomes, and after a crash that part is what is read at most.
 //! Without new entries there is nothing that it does not know, and nothing is written.
+//!
+//! Once one is written, the index looks there for what it holds, and gives that up in memory: if what is read back from the
+//! file is sound, ends where the index has an end of a block, and leads on to what the log has behind it. The file is opened
+//! once, and stays open until the next one takes its place, whatever happens to its name. One that an opening went by is
+//! looked in as well, once everything behind that opening was read.
 
 use std::{io, sync::Arc};
 
@@ -15,6 +20,8 @@ use crate::{
     checkpoint::{self, Checkpoint, Files, Grown, SegmentFile, Unfit},
     crash,
     disk::Disk,
+    frame,
+    index::PARTS,
 };
 
 /// One is written once the log has this part of full segments more than the last one knew, or whose form has changed.
@@ -38,6 +45,8 @@ pub(crate) struct Intervals {
     /// Full segments that have been compressed or moved since, as they were and as they are: until the next checkpoint says
     /// so, an opening reads them.
     pub changed: Vec<(SegmentFile, SegmentFile)>,
+    /// An opening went by a checkpoint, and the index has all that it holds in memory.
+    pub in_memory: bool,
 }
 
 impl Intervals {
@@ -59,10 +68,14 @@ impl Keeper {
 
     /// Writes an index checkpoint, if it is time for one.
     pub(super) fn mark_interval(&mut self) {
+        // What was there at the opening has to be right before anybody goes by it again.
+        if self.intervals.is_none() || self.core.is_being_read() || self.core.state().index.has_failed() {
+            return;
+        }
+        self.leave_in_file();
         let full = self.full_segments(self.synced);
         let is_due = self.intervals.as_ref().is_some_and(|intervals| intervals.is_due(full));
-        // What was there at the opening has to be right before anybody goes by it again.
-        if !is_due || self.blocks.is_none() || self.core.is_being_read() || self.is_full() {
+        if !is_due || self.blocks.is_none() || self.is_full() {
             return;
         }
         let mut known = 0;
@@ -70,7 +83,10 @@ impl Keeper {
             known = match self.write_interval(full) {
                 // Whatever was there, it is not gone on with.
                 Ok(reached) if reached <= known => full,
-                Ok(reached) => reached,
+                Ok(reached) => {
+                    self.look_there();
+                    reached
+                }
                 Err(Unfit::GivenUp) => return,
                 Err(error) => {
                     tracing::warn!(%error, "no index checkpoint was written");
@@ -82,6 +98,39 @@ impl Keeper {
                 intervals.changed.clear();
             }
         }
+    }
+
+    /// Has the index look in the checkpoint that the opening went by, once everything behind that was read.
+    pub(super) fn leave_in_file(&mut self) {
+        let is_in_memory = |intervals: &mut Intervals| std::mem::take(&mut intervals.in_memory);
+        if !self.core.is_being_read() && self.intervals.as_mut().is_some_and(is_in_memory) {
+            self.look_there();
+        }
+    }
+
+    /// Has the index look in the checkpoint that is there, for what that holds.
+    fn look_there(&self) {
+        if let Err(problem) = self.look_in_file() {
+            tracing::warn!(problem, "the index stays in memory");
+        }
+    }
+
+    fn look_in_file(&self) -> Result<(), String> {
+        let Checkpoint { journal, head, base, .. } = checkpoint::look_for_long(&*self.disk)?;
+        if journal != self.core.journal || !self.core.state().index.takes(&base, head.position) {
+            return Err("its checkpoint holds something else".into());
+        }
+        let next = self.core.read_logged(head.block + 1).map_err(|error| error.to_string())?;
+        if !frame::peek(&next).is_ok_and(|next| next.previous == head.hash) {
+            return Err("its checkpoint does not lead to what the log has".into());
+        }
+        let given_up = self.core.state_mut().index.rebase(base, head.position, head.time_ms);
+        drop(given_up);
+        for part in 0..PARTS {
+            // The lock is let go of in between: whoever appends waits for one part.
+            self.core.state_mut().index.give_back(part);
+        }
+        Ok(())
     }
 
     /// Whether a checkpoint would be due if the store made durable what it has.
@@ -153,7 +202,7 @@ mod tests {
     fn intervals(known: u32, changed: u32) -> Intervals {
         let file = |number, packed| SegmentFile { number, packed, stamp: Stamp::default() };
         let changed = (1..=changed).map(|number| (file(number, false), file(number, true))).collect();
-        Intervals { folder: Arc::new(SimulatedDisk::new()), epoch: 1, known, changed }
+        Intervals { folder: Arc::new(SimulatedDisk::new()), epoch: 1, known, changed, in_memory: false }
     }
 
     #[test]

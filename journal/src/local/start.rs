@@ -76,7 +76,8 @@ pub(super) fn start(
     };
     let only_in_store = leaving.as_ref().is_some_and(|leaving| leaving.to == Destination::Nowhere);
     let known = read_from.map_or(0, |read_from| read_from - 1);
-    let intervals = Intervals { folder: folder.clone(), epoch: report.epoch, known, changed: Vec::new() };
+    let intervals =
+        Intervals { folder: folder.clone(), epoch: report.epoch, known, changed: Vec::new(), in_memory: known > 0 };
     let store_trouble = Arc::new(Mutex::new(report.store_unavailable.clone()));
     let keeper = Keeper {
         core: core.clone(),

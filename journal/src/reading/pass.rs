@@ -89,15 +89,15 @@ impl Iterator for Fetches<'_> {
         if self.next > self.to {
             return None;
         }
-        let numbers: Vec<u64> = {
+        let numbers = {
             let state = self.core.state();
             let block_of = |position| state.index.block_of(position).unwrap_or(1);
             let first = block_of(self.next);
             let last = block_of(self.to.min(Position(self.next.0 + ENTRIES_AT_ONCE - 1)));
             self.next = state.index.block(last + 1).map_or(self.to.next(), |block| block.first);
-            (first..=last).collect()
+            state.is_readable().map(|()| (first..=last).collect::<Vec<u64>>())
         };
-        let loaded = self.core.load(&numbers);
+        let loaded = numbers.and_then(|numbers| self.core.load(&numbers));
         if loaded.is_err() {
             self.next = self.to.next();
         }

@@ -3,6 +3,7 @@
 
 mod head;
 mod inline;
+mod left;
 mod store;
 
 use std::sync::Arc;
