@@ -165,11 +165,13 @@ fn what_waits_for_the_budget_of_its_provider_says_so() {
     let (_, command) = sample.provider.split_once('=').expect("as it was made");
     let words = bailiwick::providers::exec::command_words(command).expect("words");
     fs::create_dir_all(sample.lab.data()).expect("a directory");
-    let file = format!("providers: {{sample: {{command: {words:?}, budget: {{perSecond: 0.1, burst: 1}}}}}}");
+    let file = format!("providers: {{sample: {{command: {words:?}, budget: {{perSecond: 0.02, burst: 1}}}}}}");
     fs::write(sample.lab.data().join("providers.yaml"), file).expect("written");
     fs::set_permissions(sample.lab.data(), fs::Permissions::from_mode(0o700)).expect("its owner's");
     let node = sample.lab.start(&["up", &sample.manifest, &sample.quick, "--timeout", "60s"]);
-    node.says("waits for the budget of provider sample (0.1 calls a second, 1 at once); next call in ");
+    node.says("machine/sleeper is creating");
+    let waits = "waits for the budget of provider sample (0.02 calls a second, 1 at once); next call in ";
+    eventually("status says what it waits for", || sample.lab.run(&["status"]).out.contains(waits));
     let why_not = sample.lab.run(&["why-not", "machine/sleeper", "ready"]).code(0);
     assert!(why_not.out.contains("a larger `budget` of sample in providers.yaml"), "{why_not:?}");
     let (_, metrics) = sample.lab.http("GET", "/v1/metrics", "");
