@@ -49,9 +49,14 @@ pub enum ApplyError {
 }
 
 impl ApplyError {
-    /// Those of the answers that refuse.
+    /// Those of the answers that refuse, each once: several may have been asked of one entity.
     pub(super) fn refused(answers: Vec<Answer>) -> Self {
-        let refusals = answers.into_iter().filter(|answer| answer.outcome == Outcome::Refused).collect();
+        let mut refusals: Vec<Answer> = Vec::new();
+        for answer in answers.into_iter().filter(|answer| answer.outcome == Outcome::Refused) {
+            if !refusals.iter().any(|known| known.stream == answer.stream && known.text == answer.text) {
+                refusals.push(answer);
+            }
+        }
         Self::Refused { refusals }
     }
 }
@@ -81,6 +86,13 @@ impl Refusal {
                 code: "refused",
                 message: "nothing was applied: an object belongs to a deployment",
                 next: "`bailiwick apply` the deployment with another number or template, or delete the deployment",
+            };
+        }
+        if !refusals.is_empty() && refusals.iter().all(|answer| answer.code == "protected") {
+            return Self {
+                code: "refused",
+                message: "nothing was applied: an object is protected",
+                next: "`bailiwick unprotect` what is named above, then retry",
             };
         }
         Self {

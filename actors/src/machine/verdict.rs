@@ -105,7 +105,7 @@ reasons! {
         StrayReturned = "stray-returned", "the provider still lists an instance that was deleted";
         NoZoneAllowed = "no-zone-allowed", "none of the zones that it may be in exists";
         ProviderIsBack = "provider-is-back", "its provider answers again, and its recovery time restarts";
-        ProtectionAsked = "protection-asked", "another protection was requested";
+        ProtectionAsked = "protection-asked", "a change of its protection was requested";
         ProtectionKnown = "protection-known", "its protection did not change";
         InstanceGoneProtected = "instance-gone-protected", "its instance is gone, and it is protected from being replaced";
         GivenUpProtected = "given-up-protected", "it did not become healthy in time, and it is protected from being replaced";

@@ -35,7 +35,7 @@ reasons! {
         Due = "due", "the time it waited for has come";
         NotDueYet = "not-due-yet", "nothing is due yet";
         NothingWaits = "nothing-waits", "nothing is waiting";
-        ProtectionAsked = "protection-asked", "another protection was requested";
+        ProtectionAsked = "protection-asked", "a change of its protection was requested";
         ProtectionKnown = "protection-known", "its protection did not change";
     }
 }

@@ -39,7 +39,7 @@ reasons! {
         OnHold = "on-hold", "it is held";
         HeldByFreeze = "held-by-freeze", "it is frozen and creates no machines";
         NotFrozen = "not-frozen", "it is not frozen";
-        ProtectionAsked = "protection-asked", "another protection was requested";
+        ProtectionAsked = "protection-asked", "a change of its protection was requested";
         ProtectionKnown = "protection-known", "its protection did not change";
     }
 }

@@ -37,7 +37,7 @@ reasons! {
         EndpointsDiffer = "endpoints-differ", "the addresses of its servers changed";
         EndpointsKnown = "endpoints-known", "the addresses of its servers did not change";
         AskedNumberStays = "asked-number-stays", "its declaration did not change; the number of voters requested since then stays";
-        ProtectionAsked = "protection-asked", "another protection was requested";
+        ProtectionAsked = "protection-asked", "a change of its protection was requested";
         ProtectionKnown = "protection-known", "its protection did not change";
     }
 }

@@ -53,7 +53,7 @@ reasons! {
         MachineAsks = "machine-asks", "a machine of a set asks for it";
         MachineGoes = "machine-goes", "the machine it was created for is being removed, and its data is kept";
         NotClaimed = "not-claimed", "no machine of a set asks for it";
-        ProtectionAsked = "protection-asked", "another protection was requested";
+        ProtectionAsked = "protection-asked", "a change of its protection was requested";
         ProtectionKnown = "protection-known", "its protection did not change";
     }
 }

@@ -217,7 +217,9 @@ fn what_is_protected_is_deleted_by_nobody_before_that_ends() {
     lab.run(&["apply", &protected]).code(0);
     assert_eq!(describe(&lab)["protected"], true);
     for delete in [&["delete", "machine/a"][..], &["delete", "machine/a", "--force"], &["down"]] {
-        lab.run(delete).code(5).says("machine/a: it is protected; end that with `bailiwick unprotect`");
+        let refused = lab.run(delete).code(5);
+        assert_eq!(refused.err.matches("machine/a: it is protected; end that with `bailiwick unprotect`").count(), 1);
+        refused.says("next: `bailiwick unprotect` what is named above, then retry");
     }
     let told = why_not(&lab, "machine/a", "removed");
     assert_eq!(told["unmet"]["satisfiedBy"], "`bailiwick unprotect machine/a`, then `bailiwick delete machine/a`");
