@@ -115,8 +115,15 @@ pub(super) fn cut_short(state: &State, facts: &Facts<'_>) -> Vec<Event> {
         pass::State::RemovingStale { .. } => false,
     };
     let ended = Event::Pass(pass::Event::PassEnded { has_failed });
-    let rest = Event::Resting { until: facts.now.after(facts.policy.reconciliation.retry_short_ms) };
-    std::iter::once(ended).chain(state.was_refused.then_some(rest)).collect()
+    std::iter::once(ended).chain(state.was_refused.then(|| rest(state, facts))).collect()
+}
+
+/// After a refusal it tries again soon, and ever more rarely while that goes on: a machine may be held for weeks, and each
+/// try is journaled.
+fn rest(state: &State, facts: &Facts<'_>) -> Event {
+    let periods = &facts.policy.reconciliation;
+    let doubled = periods.retry_short_ms.saturating_mul(1 << state.rests.min(16));
+    Event::Resting { until: facts.now.after(doubled.min(periods.retry_medium_ms.max(periods.retry_short_ms))) }
 }
 
 fn begin(state: &State, plan: &Plan, names: &[Name], facts: &Facts<'_>) -> Decision<State> {
@@ -161,7 +168,7 @@ fn go_on(
         return Decision::nothing(Reason::StaleReport);
     }
     if after.is_at_rest() && after.was_refused {
-        events.push(Event::Resting { until: facts.now.after(facts.policy.reconciliation.retry_short_ms) });
+        events.push(rest(&after, facts));
     }
     Decision::because(reason, events)
 }

@@ -28,6 +28,8 @@ pub struct State {
     pub failure: Option<FailureReason>,
     /// Nothing is tried before then.
     pub rests_until: Option<Timestamp>,
+    /// How often it has rested since a pass of its last succeeded, or its declaration changed.
+    pub rests: u32,
     /// It is not removed, nor is what is there of it, before that ends.
     pub protected: bool,
     /// That it makes no machines, because it had too many.
@@ -102,7 +104,10 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             let named = state.named;
             *state = State { life: Life::Alive, declared_at: at, spec: Some(spec.clone()), named, ..State::default() };
         }
-        Event::SpecChanged { spec } => state.spec = Some(spec.clone()),
+        Event::SpecChanged { spec } => {
+            state.spec = Some(spec.clone());
+            state.rests = 0;
+        }
         Event::Protected { on } => state.protected = *on,
         Event::RemovalBegan => state.life = Life::Dying,
         Event::Removed => {
@@ -120,7 +125,10 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
                 pass::Event::PassBegan(_) => state.was_refused = false,
                 pass::Event::RemovalFailed { .. } => fail(state, FailureReason::FailedDelete),
                 pass::Event::BatchMade { failed } if *failed > 0 => fail(state, FailureReason::FailedCreate),
-                pass::Event::PassEnded { .. } if !state.was_refused => state.failure = None,
+                pass::Event::PassEnded { .. } if !state.was_refused => {
+                    state.failure = None;
+                    state.rests = 0;
+                }
                 pass::Event::BatchMade { .. }
                 | pass::Event::RemovalAccepted { .. }
                 | pass::Event::ChangeBegan(_)
@@ -133,7 +141,10 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
                 _ => (),
             }
         }
-        Event::Resting { until } => state.rests_until = Some(*until),
+        Event::Resting { until } => {
+            state.rests_until = Some(*until);
+            state.rests = state.rests.saturating_add(1);
+        }
         Event::Rested => state.rests_until = None,
         Event::Frozen { machines, bound, at } => {
             state.frozen = Some(Frozen { machines: *machines, bound: *bound, since: *at });

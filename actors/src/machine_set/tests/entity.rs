@@ -73,6 +73,13 @@ fn removing() -> Vec<Event> {
     [declared(), began(removal("web-1"))].concat()
 }
 
+/// As [`removing`], after so many passes in which something was refused.
+fn removing_after_rests(count: usize) -> Vec<Event> {
+    let rest = || [Event::Resting { until: NOW }, Event::Rested];
+    let rests = std::iter::repeat_with(rest).take(count).flatten();
+    declared().into_iter().chain(rests).chain(began(removal("web-1"))).collect()
+}
+
 fn resting() -> Vec<Event> {
     [declared(), vec![Event::Resting { until: NOW }]].concat()
 }
@@ -161,7 +168,8 @@ fn table() -> Vec<Case<State>> {
     let wake = || Command::Wake { due: NOW };
     let ended = |has_failed| Event::Pass(pass::Event::PassEnded { has_failed });
     let made = |failed| Event::Pass(pass::Event::BatchMade { failed });
-    let rest = || Event::Resting { until: NOW.after(Document::default().reconciliation.retry_short_ms) };
+    let rest_of = |ms| Event::Resting { until: NOW.after(ms) };
+    let rest = || rest_of(Document::default().reconciliation.retry_short_ms);
     let refused = Event::Pass(pass::Event::RemovalFailed { name: "web-1".into() });
     let inside = Arc::new(machine::Spec { set: Some(name("x")), ..machine::Spec::with_provider(name("local")) });
     vec![
@@ -201,7 +209,17 @@ fn table() -> Vec<Case<State>> {
         case(
             removing(),
             Command::ReportRemovals { told: vec![(name("web-1"), false)] },
-            Ok((R::MachinesTold, vec![refused, ended(true), rest()])),
+            Ok((R::MachinesTold, vec![refused.clone(), ended(true), rest()])),
+        ),
+        case(
+            removing_after_rests(1),
+            Command::ReportRemovals { told: vec![(name("web-1"), false)] },
+            Ok((R::MachinesTold, vec![refused.clone(), ended(true), rest_of(30_000)])),
+        ),
+        case(
+            removing_after_rests(9),
+            Command::ReportRemovals { told: vec![(name("web-1"), false)] },
+            Ok((R::MachinesTold, vec![refused, ended(true), rest_of(180_000)])),
         ),
         case(going(), Command::ReportEmpty, Ok((R::Empty, vec![Event::Removed]))),
         case(declared(), Command::ReportEmpty, Ok((R::NotEmptyYet, vec![]))),
