@@ -101,7 +101,7 @@ fn check(report: &Report) {
 
 #[test]
 fn everything_converges_once_faults_stop() {
-    println!("{}", all_converge(bad_day, 240));
+    println!("{}", all_converge(bad_day, 150));
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn bad_half_hour(seed: u64) -> Simulation {
 #[test]
 fn nothing_of_what_goes_with_machines_is_left() {
     let only: Option<u64> = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
-    let count: u64 = std::env::var("SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(30);
+    let count: u64 = std::env::var("SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(12);
     let (mut failed, mut kept, mut crashes) = (Vec::new(), 0, 0);
     for seed in only.map_or(0..count, |seed| seed..seed + 1) {
         let report = bad_half_hour(seed).run().unwrap_or_else(|error| panic!("seed {seed}: {error:?}"));
