@@ -90,8 +90,9 @@ pub enum Command {
     RemoveReturned { provider: Name, instance: MachineInstance },
     /// The instance of this intent may be in none of its provider's zones, and is not to wait for one. A supervisor's order.
     RefuseSite { effect: EffectId },
-    /// Its provider answers again, which was out while it came under suspicion: its time begins anew. A supervisor's order.
-    JudgeAnew { effect: EffectId },
+    /// Its provider answers again, which was out when it came under suspicion, at this time: its recovery time begins anew. A
+    /// supervisor's order.
+    JudgeAnew { effect: EffectId, since: Timestamp },
     /// It is not to be removed, or may be again.
     Protect { on: bool },
 }

@@ -53,7 +53,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Adopt { provider, instance } => foreign::adopt(state, provider, instance, facts),
         Command::Disown => foreign::disown(state),
         Command::Reprieve { effect } => health::reprieve(state, *effect, facts),
-        Command::JudgeAnew { effect } => health::judge_anew(state, *effect, facts),
+        Command::JudgeAnew { effect, since } => health::judge_anew(state, *effect, *since, facts),
         Command::GiveUp { effect } => health::give_up(state, *effect, facts),
         Command::Engage { set } => membership::engage(state, set),
         Command::Disengage { set } => membership::disengage(state, set, facts),

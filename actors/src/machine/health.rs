@@ -197,9 +197,9 @@ pub(super) fn reprieve(state: &State, effect: EffectId, facts: &Facts<'_>) -> Ve
     Ok(Decision::because(Reason::ZoneIsBack, [event]))
 }
 
-/// Its provider is back: what was found while nobody could be asked is found anew.
-pub(super) fn judge_anew(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
-    let is_current = state.running_effect() == Some(effect);
+/// Its provider is back: what was found while nobody could be asked is found anew. A suspicion of another time is not meant.
+pub(super) fn judge_anew(state: &State, effect: EffectId, since: Timestamp, facts: &Facts<'_>) -> Verdict {
+    let is_current = state.running_effect() == Some(effect) && state.health.since() == Some(since);
     let (Some(cause), true, true) = (state.health.cause(), is_current, is_doubted(state)) else {
         return Ok(Decision::nothing(Reason::Recovered));
     };

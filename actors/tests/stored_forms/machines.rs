@@ -50,7 +50,7 @@ pub(crate) fn machine() -> Forms {
             Command::RemoveStray { provider: name("local"), instance: instance(InstanceStatus::Stopped) },
             Command::GiveUp { effect: effect(1) },
             Command::Reprieve { effect: effect(1) },
-            Command::JudgeAnew { effect: effect(1) },
+            Command::JudgeAnew { effect: effect(1), since: AT },
             Command::Protect { on: true },
             Command::Engage { set: name("db") },
             Command::Disengage { set: name("db") },

@@ -101,16 +101,18 @@ pub(super) fn table() -> Vec<Case<State>> {
         // What was found while its provider was out is found anew: all of its time begins again.
         case(
             overdue(),
-            Command::JudgeAnew { effect: effect(2) },
+            Command::JudgeAnew { effect: effect(2), since: Timestamp(5) },
             Ok((R::ProviderIsBack, vec![became_suspect(Cause::Silent)])),
         ),
         case(
             suspect(100_001),
-            Command::JudgeAnew { effect: effect(2) },
+            Command::JudgeAnew { effect: effect(2), since: Timestamp(4) },
             Ok((R::ProviderIsBack, vec![became_suspect(Cause::Silent)])),
         ),
-        case(well(), Command::JudgeAnew { effect: effect(2) }, Ok((R::Recovered, vec![]))),
-        case(overdue(), Command::JudgeAnew { effect: effect(9) }, Ok((R::Recovered, vec![]))),
+        case(well(), Command::JudgeAnew { effect: effect(2), since: Timestamp(3) }, Ok((R::Recovered, vec![]))),
+        case(overdue(), Command::JudgeAnew { effect: effect(9), since: Timestamp(5) }, Ok((R::Recovered, vec![]))),
+        // It got well and came under suspicion again while the order was on its way.
+        case(overdue(), Command::JudgeAnew { effect: effect(2), since: Timestamp(2) }, Ok((R::Recovered, vec![]))),
         // It may get well while the order is on its way.
         case(then(overdue(), [reported(true), Event::BecameWell { at: NOW }]), give_up(), Ok((R::Recovered, vec![]))),
         case(

@@ -95,25 +95,26 @@ pub(super) fn remedies(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<N
     events
 }
 
-/// The machines that came under suspicion before their provider answered again, having been out: each with its instance.
-fn doubts(seen: &Seen<'_>, facts: &Facts<'_>, names: &BTreeSet<&Name>) -> BTreeMap<Name, EffectId> {
+/// The machines that came under suspicion before their provider answered again, having been out: each with its instance, and
+/// since when.
+fn doubts(seen: &Seen<'_>, facts: &Facts<'_>, names: &BTreeSet<&Name>) -> BTreeMap<Name, (EffectId, Timestamp)> {
     let state = seen.base;
     let doubt = |name: &&Name| {
         let folded = facts.view.machines.folded(name.as_str())?;
         let provider = provider(folded).filter(|provider| !state.out.contains_key(*provider))?;
         let (back, effect) = (state.back.get(provider)?, folded.state.running_effect()?);
-        let is_old = folded.state.health.since().is_some_and(|since| since < *back);
-        let counts = is_old && machine::is_doubted(&folded.state) && !seen.is_gone(effect);
-        counts.then(|| ((*name).clone(), effect))
+        let since = folded.state.health.since().filter(|since| since < back)?;
+        let counts = machine::is_doubted(&folded.state) && !seen.is_gone(effect);
+        counts.then(|| ((*name).clone(), (effect, since)))
     };
     names.iter().filter_map(doubt).collect()
 }
 
 /// The orders to judge them anew.
-fn anew(seen: &Seen<'_>, facts: &Facts<'_>, doubts: BTreeMap<Name, EffectId>) -> Vec<Event> {
-    let order = |(machine, effect): (Name, EffectId)| {
+fn anew(seen: &Seen<'_>, facts: &Facts<'_>, doubts: BTreeMap<Name, (EffectId, Timestamp)>) -> Vec<Event> {
+    let order = |(machine, (effect, since)): (Name, (EffectId, Timestamp))| {
         let version = facts.view.machines.folded(machine.as_str())?.version;
-        let order = Order::Machine { machine, command: machine::Command::JudgeAnew { effect } };
+        let order = Order::Machine { machine, command: machine::Command::JudgeAnew { effect, since } };
         facts.view.orders.is_news(&order, version).then(|| issued(seen, facts, order))
     };
     doubts.into_iter().filter_map(order).collect()
