@@ -311,7 +311,7 @@ fn redecided<D: Decider<View = NoView>>(
 }
 
 /// What the order rests on that an entry answers, if it answers one.
-fn ordered_by(entries: &[Arc<Entry>], answer: &Entry) -> Vec<Cite> {
+pub fn ordered_by(entries: &[Arc<Entry>], answer: &Entry) -> Vec<Cite> {
     let meta = &answer.header.meta;
     let Some(by) = meta.cause.and_then(|cause| entries.get(usize::try_from(cause.0).ok()? - 1)) else {
         return Vec::new();

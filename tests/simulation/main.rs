@@ -2,6 +2,7 @@
 
 mod accounts;
 mod budgets;
+mod chains;
 mod classes;
 mod dark;
 mod determinism;
