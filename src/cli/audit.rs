@@ -18,7 +18,7 @@ use crate::{
     audit::{Divergence, Flip, Options, Rehearsal, ReplayError, ReplayReport},
     clock::SystemClock,
     config::journal_dir,
-    manifest::{self, Wish},
+    manifest::{self, ManifestError, Wish},
 };
 
 #[derive(Debug, Subcommand)]
@@ -87,8 +87,11 @@ fn ask<T: DeserializeOwned>(global: &Global, journal: Option<&PathBuf>, query: &
 
 /// The one policy in a manifest.
 fn policy(file: &PathBuf) -> Result<Document, CliError> {
-    let sources = manifest::sources(std::slice::from_ref(file))?;
-    let manifest = manifest::parse_open(&sources)?;
+    let unusable = |error: ManifestError| {
+        CliError { message: "the policy is invalid".into(), ..error.into() }.next("see examples/policy.yaml")
+    };
+    let sources = manifest::sources(std::slice::from_ref(file)).map_err(unusable)?;
+    let manifest = manifest::parse_open(&sources).map_err(unusable)?;
     let policies: Vec<Document> = manifest
         .documents
         .into_iter()

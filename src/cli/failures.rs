@@ -6,7 +6,7 @@ use bailiwick_actors::shell::AskError;
 use bailiwick_journal::{IntegrityReport, OpenError, ReadError};
 
 use super::{
-    exit::{CLOSED_PIPE, CliError, Exit},
+    exit::{CLOSED_PIPE, CliError, Details, Exit},
     limits,
     output::OutputError,
 };
@@ -16,6 +16,7 @@ use crate::{
     handle::{ApplyError, NotOffered, QuestionError, Refusal},
     node::{KeyError, StartError, StopError},
     ownership::Unsafe,
+    text::harmless,
     view::FleetError,
 };
 
@@ -24,7 +25,7 @@ impl From<OpenError> for CliError {
         let message = error.to_string();
         match &error {
             OpenError::InUse { .. } => Self::new(Exit::Refused, "in-use", message).next(
-                "omit the directory to ask the running node (`get`, `why`, `audit replay`), or stop the node first",
+                "stop the node first, or work on a copy of it: `bailiwick backup NEWDIR`, then --data-dir NEWDIR",
             ),
             OpenError::BeingRead { .. } => {
                 Self::new(Exit::Refused, "in-use", message).next("wait until the other process has finished reading, then retry")
@@ -208,7 +209,15 @@ impl From<Problem> for CliError {
             code if NotOffered::CODES.contains(&code) => Exit::Refused,
             code => Exit::of_failure(code),
         };
-        let mut error = Self::new(exit, problem.code, problem.message);
+        let mut error = Self::new(exit, problem.code, String::new());
+        if problem.message.contains('\n') {
+            // Lines with the place that is meant, as a compiler has them. They came from outside.
+            let lines: Vec<_> = problem.message.lines().map(harmless).collect();
+            error.details = Some(Box::new(Details { text: lines.join("\n"), json: problem.message.into() }));
+            error.message = "the manifest is invalid; nothing was applied".into();
+        } else {
+            error.message = problem.message;
+        }
         error.causes = problem.detail;
         match problem.next_step {
             Some(next_step) => error.next(next_step),

@@ -28,6 +28,7 @@ use crate::{
     api::wire::journal::{Amounts, Checked, Counted},
     client::ClientError,
     config::journal_dir,
+    words,
 };
 
 #[derive(Debug, Subcommand)]
@@ -144,7 +145,7 @@ fn check_table(report: &Checked) -> Table {
     table.add([Cell::from("blocks"), report.block.to_string().into()]);
     table.add([Cell::from("hash"), report.hash.as_str().into()]);
     table.add([Cell::from("writers so far"), report.epoch.to_string().into()]);
-    let size = format!("{} bytes in {} segments", report.bytes, report.segments);
+    let size = format!("{} bytes in {}", report.bytes, words::count(report.segments, "segment"));
     table.add([Cell::from("log"), size.into()]);
     table.add([Cell::from("sled"), report.store.as_str().into()]);
     for problem in &report.mendable {

@@ -117,6 +117,9 @@ pub(super) fn send<B: Serialize, T: DeserializeOwned>(global: &Global, path: &st
 
 /// Asks a question of a running node alone: what is waited for does not come without one.
 pub(super) fn ask_node(global: &Global, query: &Query) -> Result<serde_json::Value, CliError> {
+    if let Some(file) = export_named(global) {
+        check(&file)?;
+    }
     Ok(asked(global, query)??)
 }
 

@@ -13,7 +13,7 @@ use super::{
     exit::{CliError, Exit},
     output::Format,
 };
-use crate::simulation::{self, Options, Report, Scenario};
+use crate::simulation::{self, Options, Report, Scenario, ScenarioError};
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct SimulateArgs {
@@ -35,6 +35,10 @@ fn period(text: &str) -> Result<u64, String> {
 /// Runs the command; what the scenario expects and does not find is a failed gate.
 pub(super) fn main(global: &Global, args: SimulateArgs) -> Result<Exit, CliError> {
     let scenario = simulation::read(&args.scenario).map_err(|error| {
+        if let ScenarioError::Read { path, source } = &error {
+            return CliError::new(Exit::NoInput, "unreadable", format!("cannot read {}", path.display()))
+                .because(source);
+        }
         CliError::new(Exit::Error, "bad-scenario", "invalid scenario")
             .because(&error)
             .next("see examples/scenario.yaml; its comments explain the fields")

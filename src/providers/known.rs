@@ -61,7 +61,7 @@ impl KnownSecrets {
         change(&mut self.0.write().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Blots them out of every text of a value, the names of fields included; the answer is whose they were.
+    /// Blots them out of every text and number of a value, the names of fields included; the answer is whose they were.
     pub fn out_of_json(&self, value: &mut Value) -> BTreeSet<Arc<str>> {
         let (blot, mut found) = (self.blot(), BTreeSet::new());
         if !blot.is_empty() {
@@ -70,6 +70,9 @@ impl KnownSecrets {
         found
     }
 }
+
+/// The fields whose numbers are not looked at: the number of a request, and the age of a list.
+const COUNTS: [&str; 2] = ["id", "age_ms"];
 
 fn out_of(blot: &Blot, value: &mut Value, found: &mut BTreeSet<Arc<str>>) {
     match value {
@@ -80,14 +83,22 @@ fn out_of(blot: &Blot, value: &mut Value, found: &mut BTreeSet<Arc<str>>) {
         }
         Value::Array(items) => items.iter_mut().for_each(|item| out_of(blot, item, found)),
         Value::Object(fields) => {
-            fields.values_mut().for_each(|value| out_of(blot, value, found));
+            // What counts lines and time is kept by nobody, and has to stay what it is, also where it is a PIN by chance.
+            let kept =
+                fields.iter_mut().filter(|(name, value)| !(value.is_number() && COUNTS.contains(&name.as_str())));
+            kept.for_each(|(_, value)| out_of(blot, value, found));
             if fields.keys().any(|name| matches!(blot.out(name), Cow::Owned(_))) {
                 let mut without = |(name, value): (String, Value)| (blot.out_telling(&name, found).into_owned(), value);
                 *fields = std::mem::take(fields).into_iter().map(&mut without).collect::<Map<_, _>>();
             }
         }
-        // A size or an age that is the same number by chance has to stay what it is; texts alone are shown as they are.
-        Value::Number(_) | Value::Null | Value::Bool(_) => (),
+        Value::Number(number) => {
+            let digits = number.to_string();
+            if blot.knows(digits.as_bytes()) {
+                *value = Value::String(blot.out_telling(&digits, found).into_owned());
+            }
+        }
+        Value::Null | Value::Bool(_) => (),
     }
 }
 
@@ -107,10 +118,12 @@ mod tests {
         let known = KnownSecrets::default();
         known.add("variable TOKEN", "hunter22");
         known.add("the PIN", "12345678");
-        let mut told =
-            json!({"a": ["x hunter22"], "hunter22": {"b": "aHVudGVyMjI="}, "n": 12_345_678, "p": "12345678"});
+        let mut told = json!({"a": ["x hunter22"], "hunter22": {"b": "aHVudGVyMjI="}, "n": 12_345_678, "p": "12345678", "q": 345_678});
+        told["id"] = json!(12_345_678);
         let found = known.out_of_json(&mut told);
-        assert_eq!(told, json!({"a": ["x ***"], "***": {"b": "***="}, "n": 12_345_678, "p": "***"}));
+        let left =
+            json!({"a": ["x ***"], "***": {"b": "***="}, "n": "***", "p": "***", "q": 345_678, "id": 12_345_678});
+        assert_eq!(told, left);
         assert_eq!(found.len(), 2);
         assert!(!format!("{known:?}").contains("hunter"));
     }

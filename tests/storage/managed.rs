@@ -10,7 +10,7 @@ use std::{
 
 use bailiwick::{
     actors::{
-        ports::{AttachFilesystem, FilesystemProvider, Lookup, VolumeProvider},
+        ports::{AttachFilesystem, CreateFilesystem, FilesystemProvider, Lookup, VolumeProvider},
         vocab::FaultCode,
     },
     providers::storage::{Filesystems, Ground, Way},
@@ -250,9 +250,11 @@ async fn a_destroyed_filesystem_makes_room_for_the_next_one_on_its_volume() {
     let info = only(providers.managed.attach_filesystems(vec![attach_filesystem(AT, FILES, None)]).await).unwrap();
     fs::write(std::path::Path::new(&info.mount_point).join("file"), "x").unwrap();
     only(providers.managed.detach_filesystems(vec![detach_filesystem(AT, FILES)]).await).unwrap();
-    only(providers.managed.destroy_filesystems(vec![effect(FILES)]).await).unwrap();
-    // when the next one is declared there
-    only(providers.managed.create_filesystems(vec![wish(FILES + 1)]).await).unwrap();
+    // when the next one is declared there, which does not know of it, and then does
+    let refused = only(providers.managed.create_filesystems(vec![wish(FILES + 1)]).await).unwrap_err();
+    assert!(refused.text.contains("holds data"), "{refused}");
+    let replacing = CreateFilesystem { replaces: vec![effect(FILES)], ..wish(FILES + 1) };
+    only(providers.managed.create_filesystems(vec![replacing]).await).unwrap();
     // then it is made, and is empty
     let mount = attach_filesystem(AT + 1, FILES + 1, None);
     let info = only(providers.managed.attach_filesystems(vec![mount]).await).unwrap();

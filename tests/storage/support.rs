@@ -326,6 +326,7 @@ pub fn filesystem(id: u128, size: u64, backing: Option<Backing>) -> CreateFilesy
         size: SizeMib(size),
         backing,
         pool: None,
+        replaces: Vec::new(),
     }
 }
 

@@ -8,7 +8,9 @@ use crate::vocab::{Effort, Fault, Life, SkippedStorage, Timestamp};
 pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
     match event {
         Event::Declared { spec } => {
-            *state = State { life: Life::Alive, declared_at: at, spec: Some(spec.clone()), ..State::default() };
+            let destroyed = std::mem::take(&mut state.destroyed);
+            let spec = Some(spec.clone());
+            *state = State { life: Life::Alive, declared_at: at, spec, destroyed, ..State::default() };
         }
         Event::CreateRequested { backing, at: since } => {
             state.storage = Storage::Creating { backing: backing.clone(), effort: Effort::begun(at, *since) };
@@ -28,6 +30,8 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::Created { filesystem } => {
             if let Storage::Creating { effort, .. } = &state.storage {
                 state.storage = Storage::Provisioned { intent: effort.intent, filesystem: filesystem.clone() };
+                // It was made over them.
+                state.destroyed.clear();
             }
         }
         Event::CreateRetryScheduled { until, fault } | Event::DestroyRetryScheduled { until, fault } => {
@@ -69,8 +73,19 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::Died => state.life = Life::Dead,
         Event::Removed => {
             state.life = Life::Removed;
+            state.destroyed.extend(left_on_volume(state));
             state.storage = Storage::None;
         }
+    }
+}
+
+/// What is left on its volume of one that goes with its data.
+fn left_on_volume(state: &State) -> Option<Version> {
+    state.backing().filter(|_| state.removal == Removal::Destroy)?;
+    match &state.storage {
+        Storage::Provisioned { intent, .. } => Some(*intent),
+        Storage::Creating { effort, .. } => effort.may_have_left_something().then_some(effort.intent),
+        Storage::None | Storage::Destroying { .. } => None,
     }
 }
 

@@ -26,7 +26,16 @@ impl Kind for State {
         let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
             (Effect::Create { .. }, Some(spec), Ok(filesystem)) => {
                 let (uid, size, pool) = (self.uid(journal, stream), spec.size, self.pool.clone());
-                FilesystemCall::Create(Box::new(CreateFilesystem { id, filesystem, uid, size, backing, pool }))
+                let replaces = self.destroyed.iter().map(|of| EffectId::of(journal, stream, *of)).collect();
+                FilesystemCall::Create(Box::new(CreateFilesystem {
+                    id,
+                    filesystem,
+                    uid,
+                    size,
+                    backing,
+                    pool,
+                    replaces,
+                }))
             }
             (Effect::Release { .. }, ..) => FilesystemCall::Release(id),
             _ => FilesystemCall::Destroy(id),

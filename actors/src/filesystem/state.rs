@@ -39,6 +39,9 @@ pub struct State {
     pub kept_of: Option<Name>,
     /// It is not removed, nor is what is there of it, before that ends.
     pub protected: bool,
+    /// Under which intents those of this name were made on a volume, or may have been, that went with their data: what is
+    /// left of them there is nobody's, and makes room for the next one.
+    pub destroyed: BTreeSet<Version>,
 }
 
 /// What the provider keeps for it.

@@ -327,6 +327,20 @@ fn what_is_dying_is_not_made_any_more() {
 }
 
 #[test]
+fn the_next_one_is_made_over_what_was_destroyed_on_its_volume_and_not_over_what_was_released() {
+    let again = |end: &[Event]| {
+        let next = [on_volume(), vec![Event::CreateRequested { backing: backing("sda"), at: Timestamp(9) }]].concat();
+        [provisioned_on_volume(), end.to_vec(), next].concat()
+    };
+    let destroyed = [Event::RemovalBegan, Event::Died, Event::Removed];
+    let released = [vec![Event::ReleaseWanted], destroyed.to_vec()].concat();
+    assert_eq!(after::<State>(&again(&destroyed)).0.destroyed, [Version(2)].into());
+    assert_eq!(after::<State>(&again(&released)).0.destroyed, [].into());
+    let made_anew = [again(&destroyed), vec![Event::Created { filesystem: made(7, 64) }]].concat();
+    assert_eq!(after::<State>(&made_anew).0.destroyed, [].into(), "nothing is left of what it was made over");
+}
+
+#[test]
 fn one_on_a_volume_is_made_by_the_one_that_manages_them() {
     assert_eq!(after::<State>(&on_volume()).0.source(), Some(name("managed")));
     assert_eq!(after::<State>(&declared()).0.source(), Some(name("local")));

@@ -1,7 +1,10 @@
 //! Secrets, found in the texts of others.
 //!
-//! A value is looked for as it is, and in the forms that programs print it in: escaped as in JSON, in base64 (also in the
-//! middle of a longer text), escaped as in a URL; of a value of several lines also each line, and of JSON each text in it.
+//! A value is looked for as it is, and in the forms that programs print it in: escaped as in JSON or in a URL (both in
+//! several ways), in base64 (also in the middle of a longer text), in hexadecimal digits; of a value of several lines also
+//! each line, and of JSON each text and number in it.
+
+mod escapes;
 
 use std::{
     borrow::Cow,
@@ -196,64 +199,37 @@ impl Filter {
 
 /// The forms of a value that are long enough to be told from other text.
 fn forms(value: &str) -> BTreeSet<Box<[u8]>> {
-    let mut parts: BTreeSet<&str> = value.lines().map(str::trim).collect();
+    let mut parts: BTreeSet<String> = lines_of(value).collect();
     let within: Option<serde_json::Value> = serde_json::from_str(value).ok();
     within.iter().for_each(|json| texts_within(json, &mut parts));
-    parts.extend([value, value.trim()]);
     let mut forms: BTreeSet<Box<[u8]>> = BTreeSet::new();
-    for part in parts.into_iter().filter(|part| TELLING_BYTES_MIN <= part.len()) {
+    for part in parts.iter().filter(|part| TELLING_BYTES_MIN <= part.len()) {
         forms.insert(part.as_bytes().into());
-        for [quotes, others] in [[true, false], [true, true], [false, false]] {
-            forms.insert(escaped(part, quotes, others).into_bytes().into());
-        }
-        forms.insert(for_url(part).into_bytes().into());
-        forms.extend(base64_within(part.as_bytes()).map(|text| text.into_bytes().into()));
+        let texts = escapes::all(part).chain(base64_within(part.as_bytes())).chain(hex(part.as_bytes()));
+        forms.extend(texts.map(|text| text.into_bytes().into()));
     }
     forms
 }
 
-/// The texts in a JSON array or object. One that is the whole of it stands in quotes, and is found without.
-fn texts_within<'a>(json: &'a serde_json::Value, texts: &mut BTreeSet<&'a str>) {
+fn hex(bytes: &[u8]) -> [String; 2] {
+    let lower: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    [lower.to_ascii_uppercase(), lower]
+}
+
+/// The texts and numbers in a JSON array or object. A text that is the whole of it stands in quotes, and is found without.
+fn texts_within(json: &serde_json::Value, texts: &mut BTreeSet<String>) {
     match json {
-        serde_json::Value::String(text) => texts.extend(text.lines().map(str::trim).chain([text.as_str()])),
+        serde_json::Value::String(text) => texts.extend(lines_of(text)),
+        serde_json::Value::Number(number) => texts.extend([number.to_string()]),
         serde_json::Value::Array(items) => items.iter().for_each(|item| texts_within(item, texts)),
         serde_json::Value::Object(fields) => fields.values().for_each(|value| texts_within(value, texts)),
-        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => (),
+        serde_json::Value::Null | serde_json::Value::Bool(_) => (),
     }
 }
 
-/// As in JSON: with quotation marks escaped or not (other languages quote in other ways), and with all that is not ASCII
-/// escaped or not.
-fn escaped(text: &str, quotes: bool, others: bool) -> String {
-    let mut out = String::with_capacity(text.len() + 8);
-    for letter in text.chars() {
-        match letter {
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '"' if quotes => out.push_str("\\\""),
-            letter if letter.is_ascii_control() || (others && !letter.is_ascii()) => {
-                let mut units = [0; 2];
-                let units = letter.encode_utf16(&mut units).iter();
-                out.extend(units.map(|unit| format!("\\u{unit:04x}")));
-            }
-            letter => out.push(letter),
-        }
-    }
-    out
-}
-
-/// Percent-encoded, as in the user part of a URL.
-fn for_url(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-            byte => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
+/// A text, and each line of it.
+fn lines_of(text: &str) -> impl Iterator<Item = String> {
+    text.lines().chain([text]).map(str::trim).chain([text]).map(str::to_owned)
 }
 
 /// The letters of base64 in which nothing but these bytes stand, wherever they begin in what is encoded: `user:password`.
@@ -333,6 +309,26 @@ mod tests {
     }
 
     #[test]
+    fn every_language_escapes_in_its_own_way() {
+        let value = "p/ä<w>&='\"+ *ö\\";
+        let blot = of(&[value]);
+        for text in [
+            r#"p/ä\u003cw\u003e\u0026='\"+ *ö\\"#,                         // Go
+            r#"p/ä\u003cw\u003e\u0026\u003d\u0027\"+ *ö\\"#,               // Gson
+            r#"p\/\u00e4<w>&='\"+ *\u00f6\\"#,                             // PHP
+            r#"p/\u00E4\u003Cw\u003E\u0026=\u0027\u0022\u002B *\u00F6\\"#, // .NET
+            "p/%C3%A4%3Cw%3E%26%3D%27%22%2B%20%2A%C3%B6%5C",               // Python's quote
+            "p%2F%C3%A4%3Cw%3E%26%3D'%22%2B%20*%C3%B6%5C",                 // encodeURIComponent
+            "p%2F%C3%A4%3Cw%3E%26%3D%27%22%2B+%2A%C3%B6%5C",               // a form
+            "p%2f%c3%a4%3cw%3e%26%3d%27%22%2b%20%2a%c3%b6%5c",             // curl before 7.7
+            "702fc3a43c773e263d27222b202ac3b65c",
+            "702FC3A43C773E263D27222B202AC3B65C",
+        ] {
+            assert_eq!(blot.out(&format!("say {text}!")), "say ***!", "{text}");
+        }
+    }
+
+    #[test]
     fn in_base64_at_most_a_letter_or_two_at_an_end_are_left() {
         // `Basic` of `a:`, `ab:` and `abc:` with the password behind it, and of the password alone, with a line end.
         let blot = of(&["correct horse"]);
@@ -348,8 +344,9 @@ mod tests {
 
     #[test]
     fn lines_and_texts_of_json_are_values_of_their_own() {
-        let blot = of(&["-----BEGIN-----\n  line-one-of-it\r\nx\n", r#"{"a": {"b": ["in-the-middle"]}, "c": 7}"#]);
-        assert_eq!(blot.out("line-one-of-it, in-the-middle x"), "***, *** x");
+        let json = r#"{"a": {"b": ["in-the-middle"]}, "c": 7, "pin": 1234567}"#;
+        let blot = of(&["-----BEGIN-----\n  line-one-of-it\r\nx\n", json]);
+        assert_eq!(blot.out("line-one-of-it, in-the-middle x 7 1234567"), "***, *** x 7 ***");
     }
 
     #[test]

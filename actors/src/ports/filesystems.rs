@@ -21,6 +21,10 @@ pub struct CreateFilesystem {
     /// The pool that it comes from, with what that says beside the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<FromPool>,
+    /// Those that were made on a volume before, and went with their data. What is left of them there may be written over;
+    /// nothing else on the volume may.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaces: Vec<EffectId>,
 }
 
 /// The volume beneath a filesystem, as it is seen on the machine where the work is done.

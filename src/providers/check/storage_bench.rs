@@ -38,7 +38,8 @@ impl Bench {
             self.filesystems.push(id);
         }
         let filesystem = format!("check-{}", &id.to_string()[..8]).parse().expect("letters, digits and '-'");
-        CreateFilesystem { id, filesystem, uid: Uid(Uuid::new_v4()), size: SizeMib(1), backing: None, pool: None }
+        let (uid, size) = (Uid(Uuid::new_v4()), SizeMib(1));
+        CreateFilesystem { id, filesystem, uid, size, backing: None, pool: None, replaces: Vec::new() }
     }
 
     /// A mount that nobody has made yet, wherever the provider likes.

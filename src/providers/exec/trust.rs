@@ -110,7 +110,7 @@ fn known_machine(id: EffectId, told: ToldMachine) -> Result<MachineInstance, Fau
 }
 
 pub(super) fn volume(wish: &CreateVolume, told: Value) -> Result<ProvisionedVolume, Fault> {
-    let seen = known_volume(wish.id, read("volume", told)?)?;
+    let seen = known_volume(wish.id, read_sized("volume", told)?)?;
     if seen.size < wish.size {
         let text = format!("the provider created a volume of {} instead of {}", seen.size, wish.size);
         return Err(Fault::new(FaultCode::OutOfRange, text));
@@ -124,7 +124,7 @@ pub(super) fn found_volume(id: EffectId, told: Value) -> Result<Lookup<Provision
 
 /// An item of a list; nobody has asked for it by its id.
 pub(super) fn listed_volume(told: Value) -> Result<ProvisionedVolume, Fault> {
-    let told: ToldVolume = read("volume", told)?;
+    let told: ToldVolume = read_sized("volume", told)?;
     known_volume(told.effect, told)
 }
 
@@ -161,7 +161,7 @@ fn is_path(path: &str) -> bool {
 }
 
 pub(super) fn filesystem(wish: &CreateFilesystem, told: Value) -> Result<ProvisionedFilesystem, Fault> {
-    let seen = known_filesystem(wish.id, read("filesystem", told)?)?;
+    let seen = known_filesystem(wish.id, read_sized("filesystem", told)?)?;
     if seen.size < wish.size {
         let text = format!("the provider created a filesystem of {} instead of {}", seen.size, wish.size);
         return Err(Fault::new(FaultCode::OutOfRange, text));
@@ -174,7 +174,7 @@ pub(super) fn found_filesystem(id: EffectId, told: Value) -> Result<Lookup<Provi
 }
 
 pub(super) fn listed_filesystem(told: Value) -> Result<ProvisionedFilesystem, Fault> {
-    let told: ToldFilesystem = read("filesystem", told)?;
+    let told: ToldFilesystem = read_sized("filesystem", told)?;
     known_filesystem(told.effect, told)
 }
 
@@ -240,6 +240,14 @@ fn bounded(text: &str, bytes_max: usize) -> String {
 
 fn read<T: DeserializeOwned>(what: &str, told: Value) -> Result<T, Fault> {
     serde_json::from_value(told).map_err(|error| nonsense(what, &error))
+}
+
+/// A size that is a secret's number was blotted out, and is not taken for a shape that is none.
+fn read_sized<T: DeserializeOwned>(what: &str, told: Value) -> Result<T, Fault> {
+    if told.get("size_mib").and_then(Value::as_str).is_some_and(is_blotted) {
+        return lie(&of_secret(&format!("the provider's size of a {what}")));
+    }
+    read(what, told)
 }
 
 /// How the sentences begin that end with what was expected.
@@ -336,6 +344,7 @@ mod tests {
             found_attachment(id(), json!({"present": {"path": "/dev/***", "read_only": true}})).unwrap_err(),
             listed_filesystem(filesystem).unwrap_err(),
             found_mount(id(), json!({"present": {"mount_point": "/***", "read_only": true}})).unwrap_err(),
+            listed_volume(json!({"effect": ID, "volume_id": "v", "size_mib": "***"})).unwrap_err(),
         ];
         for fault in faults {
             assert!(fault.code == FaultCode::Unknown && fault.text.contains("secret"), "{fault}");

@@ -70,7 +70,7 @@ fn a_directory_that_cannot_be_used_is_told_as_that() {
     let lab = Lab::new();
     let file = lab.manifest("file", "no directory");
     lab.run(&["status", "--data-dir", &file]).code(65).says("error[not-an-export]").says("is not a complete export");
-    for args in [&["serve"][..], &["hold", "machine/a", "--reason", "x"]] {
+    for args in [&["serve"][..], &["hold", "machine/a", "--reason", "x"], &["wait"], &["wait", "machine/a"]] {
         let ran = lab.run(&[args, &["--data-dir", &file]].concat()).code(78);
         ran.says("error[no-directory]").says("is not a directory");
     }
@@ -137,8 +137,31 @@ fn a_script_can_tell_what_failed() {
     lab.run(&["hold", "machine/a", "--reason", "x"]).code(69);
     lab.run(&["apply", "/nowhere.yaml"]).code(66).says("error[unreadable]");
     lab.run(&["apply", &lab.manifest("bad.yaml", "kind: Machin\n")]).code(65).says("did you mean");
+    lab.run(&["simulate", "/nowhere.yaml"]).code(66).says("error[unreadable]: cannot read /nowhere.yaml");
     fs::write(lab.data().join("providers.yaml"), "providers: 5\n").expect("written");
     lab.run(&["serve"]).code(78).says("error[bad-providers]");
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_shown_in_lines_whoever_finds_it() {
+    let lab = Lab::new();
+    let node = lab.stay();
+    // given what only the node can find, what a parser shows, and a policy that is none
+    let dangling = "apiVersion: bailiwick/v1\nkind: Filesystem\nmetadata: {name: a}\nspec: {volume: nothing}\n";
+    let applied = lab.run(&["apply", &lab.manifest("dangling.yaml", dangling)]).code(65);
+    let simulated = lab.run(&["simulate", &lab.manifest("scenario.yaml", "kind: Scenario\n")]).code(65);
+    let policy = "apiVersion: bailiwick/v1\nkind: Policy\nmetadata: {name: default}\nspec: {nothing: 1}\n";
+    let replayed = lab.run(&["audit", "replay", "--policy", &lab.manifest("policy.yaml", policy)]).code(65);
+    // then each is told as it is, and no line break as a letter
+    applied
+        .says("error[invalid-manifest]: the manifest is invalid; nothing was applied\n")
+        .says("\n  4 | spec: {volume: nothing}\n");
+    simulated.says("line 1 column 1: unknown field `kind`");
+    replayed.says("error[invalid-manifest]: the policy is invalid\n").says("unknown field `nothing`");
+    for ran in [&applied, &simulated, &replayed] {
+        assert!(!ran.err.contains("\\n"), "{ran:?}");
+    }
+    node.kill();
 }
 
 #[test]

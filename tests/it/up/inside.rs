@@ -235,6 +235,28 @@ fn a_filesystem_from_a_pool_of_volumes_brings_its_volume_and_takes_it_along() {
 }
 
 #[test]
+fn a_filesystem_that_was_destroyed_makes_room_on_its_volume_for_the_same_one_again() {
+    let Some(inside) = inside() else { return };
+    // given a filesystem with a file, which is destroyed, on a volume that stays
+    inside.up();
+    fs::write(inside.files().join("file"), "x").expect("it can be written");
+    let node = inside.lab.start(&["serve"]);
+    node.says("listening");
+    inside.lab.run(&["destroy", "filesystem/files"]).code(0);
+    inside.lab.run(&["wait", "filesystem/files", "--for", "removed", "--timeout", "60s"]).code(0);
+    // when the same manifest is applied
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/storage.yaml");
+    inside.lab.run(&["apply", manifest.to_str().expect("text")]).code(0);
+    inside.lab.run(&["wait", "--timeout", "60s"]).code(0);
+    // then it is there again, without the file
+    node.kill();
+    inside.is_so("made again");
+    assert!(!inside.files().join("file").exists());
+    inside.lab.down();
+    inside.nothing_left("gone");
+}
+
+#[test]
 fn machines_of_a_set_come_and_go_with_what_is_inside_of_them() {
     let Some(inside) = inside() else { return };
     let set = |replicas: u32| {

@@ -55,7 +55,15 @@ mod tests {
 
         let (id, uid) = (EffectId(nobody), Uid(nobody));
         let (size, pool) = (SizeMib(1), pool(&[("tier", "one")]));
-        let wish = CreateFilesystem { id, filesystem: "files".parse().unwrap(), uid, size, backing: None, pool };
+        let wish = CreateFilesystem {
+            id,
+            filesystem: "files".parse().unwrap(),
+            uid,
+            size,
+            backing: None,
+            pool,
+            replaces: Vec::new(),
+        };
         let told = serde_json::to_value(NewFilesystem::from(&wish)).unwrap();
         assert_eq!((&told["pool"], &told["attributes"]), (&json!("gold"), &json!({ "tier": "one" })));
     }

@@ -22,6 +22,9 @@ pub(super) async fn create(
     account: &Account,
     wish: CreateFilesystem,
 ) -> Result<ProvisionedFilesystem, StorageError> {
+    for id in &wish.replaces {
+        destroy(ground, way, account, *id)?;
+    }
     let tag = tag(wish.id);
     let turn = ground.turn(&tag)?;
     // Two filesystems must not be made on one volume at the same time, whoever makes them.
