@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use bailiwick_actors::policy::{
-    Document, DrainOrder, GiveUpBy, Judged, LastRound, NextZone, NoZone, ReportReading, RetryBy, TaintReading,
-    UndeployedReading, WhenLost, ZoneBlame,
+    AskReading, Document, DrainOrder, GiveUpBy, Judged, LastRound, NextZone, NoZone, ReportReading, RetryBy,
+    TaintReading, UndeployedReading, WhenLost, ZoneBlame,
 };
 
 /// The settings that differ, each with what it is and what it becomes: `spec.machines.poll: 1s -> 5s (the default)`.
@@ -49,6 +49,7 @@ fn settings(document: &Document) -> Vec<(&'static str, String)> {
         ("health.bareReport", bare_report(health.readings.bare_report).to_owned()),
         ("health.criticalTaint", critical_taint(health.readings.critical_taint).to_owned()),
         ("health.undeployed", undeployed(health.readings.undeployed).to_owned()),
+        ("health.askProvider", ask_provider(health.readings.ask_provider).to_owned()),
         ("health.replacementsMax", health.throttle.replacements_max.to_string()),
         ("health.zoneSilentMin", health.throttle.zone_silent_min.to_string()),
         ("health.allSilentMin", health.outage.all_silent_min.to_string()),
@@ -111,6 +112,14 @@ fn undeployed(reading: UndeployedReading) -> &'static str {
     match reading {
         UndeployedReading::Everyone => "everyone",
         UndeployedReading::Unlimited => "unlimited",
+    }
+}
+
+fn ask_provider(reading: AskReading) -> &'static str {
+    match reading {
+        AskReading::Never => "never",
+        AskReading::First => "first",
+        AskReading::Decides => "decides",
     }
 }
 

@@ -365,6 +365,12 @@ fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<
             Withholding::ProviderOut { provider } => {
                 format!("an answer of provider {provider}, which the node keeps polling, or `bailiwick retry {entity}`")
             }
+            Withholding::Asking { provider } => {
+                format!("the answer of provider {provider}, or `bailiwick retry {entity}`")
+            }
+            Withholding::RunsThere { .. } => {
+                format!("a report of its agent, the loss of its instance, or `bailiwick retry {entity}`")
+            }
             Withholding::NoZone => "a zone of its provider that its spec allows".to_owned(),
             Withholding::BudgetSpent => {
                 format!("the end of another replacement, or `bailiwick retry {entity}`")

@@ -12,7 +12,7 @@ use bailiwick_actors::{
         replica_sets,
         storage::{self, VolumeChange},
     },
-    vocab::Zone,
+    vocab::{Name, Zone},
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
@@ -41,6 +41,7 @@ impl Words for machines::State {
             machines::Command::ObserveZones { provider, zones } => {
                 format!("provider {provider} reported {}", zones_in_words(zones))
             }
+            machines::Command::ReportFound { provider, machines, .. } => found(provider, machines),
         }
     }
 
@@ -66,6 +67,7 @@ impl Words for machines::State {
             machines::Event::ZonesListed { provider, zones } => {
                 format!("provider {provider} reported {}", zones_in_words(zones))
             }
+            machines::Event::Found { provider, machines, .. } => found(provider, machines),
             machines::Event::Released { machine } => format!("machine/{machine} may be replaced again"),
         }
     }
@@ -189,9 +191,19 @@ pub fn withholding(why: &Withholding) -> String {
         Withholding::ZoneSilent { zone } => format!("all machines in zone {zone} are silent"),
         Withholding::AllSilent => "all machines in all zones are silent".into(),
         Withholding::ProviderOut { provider } => format!("provider {provider} does not answer"),
+        Withholding::Asking { provider } => format!("asking provider {provider} about its instance"),
+        Withholding::RunsThere { provider } => {
+            format!("its instance runs at provider {provider}, and only its agent is silent")
+        }
         Withholding::BudgetSpent => "the replacement budget is used up".into(),
         Withholding::NoZone => "none of the zones it may be in exists".into(),
     }
+}
+
+/// What a provider was asked about and has.
+fn found(provider: &Name, machines: &[machines::Question]) -> String {
+    let names: Vec<String> = machines.iter().map(|(machine, _)| format!("machine/{machine}")).collect();
+    format!("provider {provider} still has the instance of {}", listed(&names, "machine"))
 }
 
 fn zones_in_words(zones: &BTreeSet<Zone>) -> String {

@@ -65,4 +65,4 @@ converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 13ce713612ad27a31a70bc6d582e2ee16a629df4429bc7714a7835c7b8796de1
+journal cce60b1f791f8b1809f397bfb71ed3795213f02a6c2f0b2483e97d1a5cf57b87

@@ -50,4 +50,4 @@ converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal ce76d7ba8f198117aec56c6eb75dcd85bcfcbb29dbf7f0805189a6eba1df95bb
+journal 0f6a1ac5db24f37fb0350c077b58e465b9941b1f56bc991dce19f718ef374866

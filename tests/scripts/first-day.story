@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal fdb42c2c31e6e6a85c3e92c08267bc4f1580a84b3859128891e6d023a00b31c0
+journal 5404f4ec87826bd76114e743be75b9e0783edebafbe1ccb373a173152b44f329

@@ -33,4 +33,4 @@
 
 converged after 3011.000 s: 24 entries, 1326 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal 308ed906306c33a0d7dbece17b167785997a03ad6503047f6c25d39bcf65f7f5
+journal f8743232345635c20bc6e8629787ac5446290fe110164e41ac67d5063a8830c9

@@ -108,4 +108,4 @@ converged after 1800.000 s: 98 entries, 813 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 731ca7a8452febbeeb28554fdabf7ddf6952d9b89038173390fc97a7d8f5aabd
+journal f9a07aea279a59d7a4a8a2e09cb832e132653e44d5def95b5aead52ca34cff33

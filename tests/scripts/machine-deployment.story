@@ -210,4 +210,4 @@ converged after 7201.000 s: 192 entries, 2174 provider calls, 1 crashes, seed 43
   machine/web-2-1                  removed
   machine/web-2-2                  removed
   machine/web-2-3                  removed
-journal 7dd1ebb9fc6d5c0ed6083a648224fd628f28dfd2b0ec89b2ed7c2815fa540878
+journal 15fb3bfcb155fa6ae47c80509cc4fa1a5a13ab15942b2d94b5172160bc1fc077

@@ -51,4 +51,4 @@ converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 6ab205560fa810d37ed0c3e885b8a630cd4b5c1fb6e94f6fd6e2d9ba4d766532
+journal 16b8896473256976fff6c0699ba31de21ba88ff45cc96fb4259bb2900322a536

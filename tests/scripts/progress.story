@@ -11,4 +11,4 @@
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal 70c9ae6d74ef64e6caa32ae1c62731beede0b9a510a26d29953f03bc91df55d0
+journal 25b7917b7698a447ba9db8c72477d750fba8bd6ac999cec9b294127827fabe7d

@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal eba47a3c290a750b30d259d284650843274dd571adc7ad9048226c62ea168a87
+journal d7408264e5b2d599256cb1a88c616432a1bdd82ca901e1a90e68c07d36f3ff33

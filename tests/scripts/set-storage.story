@@ -496,4 +496,4 @@ converged after 10801.000 s: 450 entries, 8706 provider calls, 1 crashes, seed 6
   volume/web-2-1-scratch-0         removed
   volume/web-2-2-data-0            available
   volume/web-2-2-scratch-0         removed
-journal 004b91a1299d66ba180ff2a5c9e5c186409477dd6abdda390ea7a84f2b120d02
+journal cb060e0b272be25f44a39d14fa7930821dc6468b7a1b4db75a794ecd31857e85

@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal 4113c5eac373819b85fc258e97fc3c379a754ef41c4e78b8a2e6acd6a423546a
+journal d0b10c6ca29e06742b5f27e50189dce8185d0a6d8d23373be1146f9e508c873b

@@ -46,4 +46,4 @@ converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 2b1ac998b08aa864a6f54d95fc2c64d0f3a45d0e28af4840d1ba9c8ac69c67d1
+journal 084e5521061f15495b0c0fb9fc40c19db9ab9cf62276a7654f147a5656770ff0

@@ -62,4 +62,4 @@ converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal 191d1349c153e5a71ce55955bed6b4a56b58d62651406803d146baf3d5982db3
+journal 6895763fbb33a598119044e7e8f132108e9a242d5bf63b81327da1590737927b

@@ -104,6 +104,23 @@ fn a_list_that_omits_an_instance_makes_no_second_one() {
     assert!(!report.story_text().contains("its instance is gone and the policy"), "{}", report.story_text());
 }
 
+/// Source: machine-controller-manager, which never asks its driver about health. Guard: nobody is given up before its provider was
+/// asked about its instance. No list is complete here, so that only an answer about the instance can say that it is gone.
+#[test]
+fn what_is_gone_is_replaced_for_that_and_not_for_its_silence() {
+    let lists = Faults { partial_list_per_mille: 1_000, ..Faults::default() };
+    let script = [
+        (0, apply(LAB)),
+        (2 * MINUTE, faults(lists)),
+        (3 * MINUTE, Happening::Vanish("alpha".parse().unwrap())),
+        (50 * MINUTE, Happening::Calm),
+    ];
+    let report = run(&script, 60 * MINUTE);
+    let story = report.story_text();
+    assert!(story.contains("became overdue") && story.contains("because its instance is gone"), "{story}");
+    assert!(!story.contains("given up"), "{story}");
+}
+
 /// Source: juju 5940. Guard: who waits is woken (retry configured and never run).
 #[test]
 fn a_retry_that_is_configured_runs() {

@@ -4,8 +4,8 @@
 //! manifest. So a node can be put under what another system did, and a journal can be decided again under it.
 
 use super::{
-    Document, GiveUpBy, Harvest, Judged, LastRound, Machines, NextZone, NoZone, PeerRules, Reconciliation, ReplicaSets,
-    Retries, RetryBy, WhenLost, ZoneBlame, Zones,
+    AskReading, Document, GiveUpBy, Harvest, Judged, LastRound, Machines, NextZone, NoZone, PeerRules, Readings,
+    Reconciliation, ReplicaSets, Retries, RetryBy, WhenLost, ZoneBlame, Zones,
 };
 use crate::vocab::HarvestMode;
 
@@ -55,7 +55,9 @@ fn juju_2016() -> Document {
         last_round: LastRound::One,
         when_none: NoZone::GiveUp,
     };
-    Document { machines, harvest, retries, zones, ..Document::default() }
+    let readings = Readings { ask_provider: AskReading::Never, ..Readings::default() };
+    let reconciliation = Reconciliation { readings, ..Reconciliation::default() };
+    Document { machines, harvest, retries, zones, reconciliation, ..Document::default() }
 }
 
 /// Juju of a later time, as far as replica sets go. How often its provisioner tries is what we took for our own default.

@@ -106,6 +106,7 @@ pub struct Readings {
     pub bare_report: ReportReading,
     pub critical_taint: TaintReading,
     pub undeployed: UndeployedReading,
+    pub ask_provider: AskReading,
 }
 
 /// What a node is that reports no condition at all.
@@ -137,6 +138,18 @@ pub enum UndeployedReading {
     Everyone,
 }
 
+/// What a provider has to do with it that a machine is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AskReading {
+    /// Nothing: what its agent tells, or does not, decides alone. Source: Gardener's machine controller, which never asks.
+    Never,
+    /// It is asked about the instance first. What is gone is replaced for that; what runs is given up all the same.
+    First,
+    /// As `First`; and an instance that runs is not replaced only because its agent is silent.
+    Decides,
+}
+
 impl Reconciliation {
     /// The choices of Gardener's machine controller 0.49, without its crashes and hangs.
     pub fn gardener_0_49() -> Self {
@@ -144,6 +157,7 @@ impl Reconciliation {
             bare_report: ReportReading::Unhealthy,
             critical_taint: TaintReading::HoldsJoining,
             undeployed: UndeployedReading::Unlimited,
+            ask_provider: AskReading::Never,
         };
         let outage = Outage { all_silent_min: 0, ..Outage::default() };
         let drain = Drain { order: DrainOrder::HighestFirst, ..Drain::default() };
@@ -209,6 +223,7 @@ impl Default for Readings {
             bare_report: ReportReading::Healthy,
             critical_taint: TaintReading::HoldsAll,
             undeployed: UndeployedReading::Everyone,
+            ask_provider: AskReading::First,
         }
     }
 }

@@ -48,6 +48,9 @@ pub trait Supervise: Decider + Unpin {
     /// The orders that wait for an answer.
     fn orders(view: &Self::View) -> &Orders;
 
+    /// Called whenever nothing waits to be decided, and what was decided is seen.
+    fn resting(_actor: &mut SupervisorActor<Self>, _ctx: &mut Context<SupervisorActor<Self>>) {}
+
     /// Called once, when the actor starts.
     fn watching(_actor: &mut SupervisorActor<Self>, _ctx: &mut Context<SupervisorActor<Self>>) {}
 }
@@ -242,6 +245,9 @@ impl<S: Supervise> SupervisorActor<S> {
         self.advance();
         self.send_orders(ctx);
         self.step(ctx);
+        if self.queue.is_empty() && !self.appending && self.deciding.is_none() {
+            S::resting(self, ctx);
+        }
     }
 }
 

@@ -251,7 +251,7 @@ impl Desk {
 
     /// Supervisors look, orders are carried out, effects are performed, until nothing follows any more.
     pub fn settle(&mut self) {
-        while self.look() | self.carry_out() | self.perform() {}
+        while self.look() | self.ask_about() | self.carry_out() | self.perform() {}
     }
 
     /// The supervisors look at what has changed. Whether they decided anything.

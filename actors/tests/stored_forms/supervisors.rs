@@ -60,6 +60,7 @@ pub(crate) fn supervisor() -> Forms {
             Command::ObserveZones { provider: name("local"), zones: [Zone("a".into())].into() },
             Command::Observe { provider: provider(), as_of: AT, changes: claims },
             Command::Observe { provider: provider(), as_of: AT, changes: returned },
+            Command::ReportFound { provider: provider(), as_of: AT, machines: vec![(name("web"), effect(2))] },
         ],
     );
     let [first, second, third, ..] = orders();
@@ -80,6 +81,9 @@ pub(crate) fn supervisor() -> Forms {
             Event::OutageBegan { provider: provider(), since: AT, at: AT },
             Event::Withheld { machine: name("web"), why: Withholding::AllSilent },
             Event::Withheld { machine: name("web"), why: Withholding::ProviderOut { provider: provider() } },
+            Event::Withheld { machine: name("web"), why: Withholding::Asking { provider: provider() } },
+            Event::Withheld { machine: name("web"), why: Withholding::RunsThere { provider: provider() } },
+            Event::Found { provider: provider(), as_of: AT, machines: vec![(name("web"), effect(2))] },
         ],
     ));
     let look = storage::Command::Look { about: vec!["volume/data".parse().expect("a stream")] };

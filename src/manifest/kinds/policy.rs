@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     policy::{
-        self, DrainOrder, GiveUpBy, Judged, LastRound, NextZone, NoZone, PeerRules, ReportReading, RetryBy,
+        self, AskReading, DrainOrder, GiveUpBy, Judged, LastRound, NextZone, NoZone, PeerRules, ReportReading, RetryBy,
         TaintReading, UndeployedReading, WhenLost, ZoneBlame,
     },
     storage_rules::check_mount_point,
@@ -111,6 +111,7 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
         "bareReport",
         "criticalTaint",
         "undeployed",
+        "askProvider",
         "replacementsMax",
         "zoneSilentMin",
         "allSilentMin",
@@ -134,6 +135,7 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
     set(&fields, "bareReport", &mut settings.readings.bare_report, bare_report, reading);
     set(&fields, "criticalTaint", &mut settings.readings.critical_taint, critical_taint, reading);
     set(&fields, "undeployed", &mut settings.readings.undeployed, undeployed, reading);
+    set(&fields, "askProvider", &mut settings.readings.ask_provider, ask_provider, reading);
     set(&fields, "replacementsMax", &mut settings.throttle.replacements_max, Field::number, reading);
     set(&fields, "zoneSilentMin", &mut settings.throttle.zone_silent_min, Field::number, reading);
     set(&fields, "allSilentMin", &mut settings.outage.all_silent_min, Field::number, reading);
@@ -161,6 +163,11 @@ fn critical_taint(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<TaintR
 
 fn undeployed(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<UndeployedReading> {
     let choices = [("everyone", UndeployedReading::Everyone), ("unlimited", UndeployedReading::Unlimited)];
+    one_of(field, choices, reading)
+}
+
+fn ask_provider(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<AskReading> {
+    let choices = [("never", AskReading::Never), ("first", AskReading::First), ("decides", AskReading::Decides)];
     one_of(field, choices, reading)
 }
 

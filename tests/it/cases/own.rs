@@ -28,6 +28,7 @@ fn each_of_our_own_cases_passes() {
             "cases provisioner/classify: 3/3\n  put to the living node: 3",
             "cases machine-reconcile/create: 1/1\n  put to the living node: 1",
             "cases machine-reconcile/healthy: 3/3\n  put to the living node: 3",
+            "cases machine-reconcile/health: 2/2\n  put to the living node: 2",
         ]
     );
 }

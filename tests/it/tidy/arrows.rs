@@ -58,7 +58,7 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 34] = [
+const DECLARED: [&str; 35] = [
     "DrainOrder",
     "GiveUpBy",
     "Judged",
@@ -92,6 +92,7 @@ const DECLARED: [&str; 34] = [
     "ReportReading",
     "TaintReading",
     "UndeployedReading",
+    "AskReading",
     "reconciliation",
 ];
 

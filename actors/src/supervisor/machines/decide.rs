@@ -63,6 +63,16 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             // Who waits for a zone is looked at next, when this is known: the decision stays small.
             Ok(Decision::because(Reason::ZonesDiffer, [listed]))
         }
+        Command::ReportFound { provider, as_of, machines } => {
+            // Who has recovered meanwhile has no need of the answer.
+            let waiting = machines.iter().filter(|(machine, _)| state.withheld.contains_key(machine));
+            let (provider, as_of, machines) = (provider.clone(), *as_of, waiting.cloned().collect::<Vec<_>>());
+            if machines.is_empty() {
+                return Ok(Decision::nothing(Reason::NothingNew));
+            }
+            // As with zones: they are looked at next.
+            Ok(Decision::because(Reason::InstancesFound, [Event::Found { provider, as_of, machines }]))
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Its own stream holds what it has seen of the world, as changes. What it concludes from them are orders to machines.
 //! Nothing is concluded from the absence of an instance unless the list was complete and newer than the instance.
 
+mod asking;
 mod decide;
 mod deleted;
 mod evicting;
@@ -26,11 +27,12 @@ pub(crate) mod shell;
 mod tests;
 
 pub use crate::vocab::{HarvestMode, InvalidHarvestMode};
+pub use asking::{Question, answered, questions};
 pub use deleted::Deleted;
 pub use evicting::going_on;
 pub use observe::differences;
 pub use state::{
-    Change, Command, Effect, Event, Reason, Rejection, Sighting, SightingStatus, State, Unclaimed, Withholding,
+    Change, Command, Effect, Event, Found, Reason, Rejection, Sighting, SightingStatus, State, Unclaimed, Withholding,
 };
 pub use tally::{Share, Standing, Tally};
 pub use view::View;

@@ -5,12 +5,13 @@
 //! theirs, so nobody there is replaced before one of them is well again, or an operator says `retry`; the same if all
 //! machines of all zones do. While their provider cannot be reached nobody can tell, so nobody is replaced before it answers,
 //! and whoever came under suspicion by then is judged anew. And machines that are
-//! given up share one budget, whatever they are given up for. What is withheld is an event, once; it ends with another.
+//! given up share one budget, whatever they are given up for. Before one is, its provider is asked about its instance
+//! (`asking.rs`). What is withheld is an event, once; it ends with another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Event, Withholding,
+    Event, Withholding, asking,
     decide::Facts,
     evicting::evictions,
     preparing::preparations,
@@ -75,7 +76,10 @@ pub(super) fn remedies(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<N
             // Whose instance is gone is told by its provider, and not by its silence.
             (None, None) if gives_up && all_silent => Some(Withholding::AllSilent),
             (None, None) if gives_up && !spent.has_room(facts, patient.folded) => Some(Withholding::BudgetSpent),
-            (None, None) => None,
+            (None, None) => patient.overdue.filter(|_| gives_up).and_then(|since| {
+                // A question takes no room: all whose time is over are asked about in one call.
+                asking::objection(seen, facts, (&patient.name, patient.folded), since)
+            }),
         };
         match why {
             Some(why) => drop(withheld.insert(patient.name, why)),

@@ -38,6 +38,8 @@ fn rests_on(seen: &Seen<'_>, facts: &Facts<'_>, order: &Order) -> Vec<Cite> {
                 (Some(Withholding::BudgetSpent), Some(state)) => cites.cite(view.made_room(state).cloned()),
                 _ => cites,
             };
+            let found = seen.base.found.get(machine).map(|found| found.noted);
+            let cites = cites.event(super::State::KIND, View::NAME, found);
             witness(seen, facts, machine, cites)
         }
         Command::JudgeAnew { .. } => {

@@ -9,7 +9,7 @@ use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message, WrapFuture}
 use bailiwick_journal::{Position, StreamId};
 use tokio::time::Instant;
 
-use super::{Command, State, View, differences, going_on, view::stream};
+use super::{Command, Question, State, View, answered, differences, going_on, questions, view::stream};
 use crate::{
     contract::Decider,
     machine::{self, Instance, Node, Progress, Report},
@@ -39,8 +39,10 @@ pub struct Watch {
     allowances: BTreeMap<Name, Allowance>,
     /// Machines whose report is on its way.
     reporting: BTreeSet<Name>,
-    /// Providers that are being asked.
+    /// Providers that are being asked what they have.
     polling: BTreeSet<Name>,
+    /// Providers that are being asked about the instances of machines whose time is over.
+    asking: BTreeSet<Name>,
     reports: u64,
 }
 
@@ -112,6 +114,14 @@ impl Supervise for State {
         actor.watch.started_at = actor.services.journal.head().position;
         ctx.notify(Poll);
     }
+
+    fn resting(actor: &mut SupervisorActor<Self>, ctx: &mut Context<SupervisorActor<Self>>) {
+        for (provider, about) in questions(actor.entity.state(), &actor.view) {
+            if actor.watch.asking.insert(provider.clone()) {
+                actor.ask_about(provider, about, ctx);
+            }
+        }
+    }
 }
 
 impl Handler<Poll> for SupervisorActor<State> {
@@ -181,6 +191,49 @@ impl SupervisorActor<State> {
                 }
                 Err(fault) => actor.see_failure(name, fault, ctx),
             }
+        }));
+    }
+
+    /// Asks a provider about some instances. What it cannot tell now is asked again when it is asked for its list, too.
+    fn ask_about(&mut self, provider: Name, mut about: Vec<Question>, ctx: &mut Context<Self>) {
+        let Some(port) = self.services.providers.machines.get(&provider).cloned() else { return };
+        about.truncate(CHANGES_MAX);
+        let limit = Duration::from_millis(self.services.policy().document.machines.call_timeout_ms);
+        let (budgets, asked, now) = (self.services.budgets.clone(), provider.clone(), self.services.clone());
+        let ids: Vec<EffectId> = about.iter().map(|(_, effect)| *effect).collect();
+        let ask = async move {
+            budgets.enter(&asked, CallKind::LookUp).await;
+            let as_of = now.now();
+            let answers = tokio::time::timeout(limit, port.lookup(ids)).await;
+            (as_of, answers.ok().and_then(Result::ok).unwrap_or_default())
+        };
+        ctx.spawn(ask.into_actor(self).map(move |(as_of, answers), actor, ctx| {
+            let machines: Vec<Name> = about.iter().map(|(machine, _)| machine.clone()).collect();
+            let (changes, found) = match answers.len() == about.len() {
+                true => answered(actor.entity.state(), about, answers),
+                false => Default::default(),
+            };
+            if changes.is_empty() && found.is_empty() {
+                actor.ask_again(provider, ctx);
+                return;
+            }
+            actor.watch.asking.remove(&provider);
+            if !changes.is_empty() {
+                actor.decide_later(Command::Observe { provider: provider.clone(), as_of, changes }, ctx);
+            }
+            if !found.is_empty() {
+                actor.decide_later(Command::ReportFound { provider, as_of, machines: found }, ctx);
+                actor.decide_later(Command::Look { machines }, ctx);
+            }
+        }));
+    }
+
+    /// After a while, as often as a provider is asked what it has.
+    fn ask_again(&mut self, provider: Name, ctx: &mut Context<Self>) {
+        let pause = Duration::from_millis(self.services.policy().document.machines.poll_ms);
+        ctx.spawn(tokio::time::sleep(pause).into_actor(self).map(move |(), actor, ctx| {
+            actor.watch.asking.remove(&provider);
+            State::resting(actor, ctx);
         }));
     }
 

@@ -34,8 +34,22 @@ pub struct State {
     pub zones: BTreeMap<Name, BTreeSet<Zone>>,
     /// The machines that are not replaced, or not made, now, and why.
     pub withheld: BTreeMap<Name, Withholding>,
+    /// By provider: the machines of which nothing follows before it has said how their instances are.
+    pub questions: BTreeMap<Name, BTreeSet<Name>>,
+    /// What providers answered to that, as long as it matters.
+    pub found: BTreeMap<Name, Found>,
     /// The events that said so.
     pub noted: Noted,
+}
+
+/// A provider was asked about a machine's instance, and has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    pub effect: EffectId,
+    /// The moment that the answer describes.
+    pub as_of: Timestamp,
+    /// The event that said so.
+    pub noted: Version,
 }
 
 /// The last events of the supervisor's own stream about what it knows: orders cite them.
@@ -154,6 +168,8 @@ pub enum Command {
     Look { machines: Vec<Name> },
     /// A provider has other zones than were known.
     ObserveZones { provider: Name, zones: BTreeSet<Zone> },
+    /// A provider was asked about these machines, each with its instance, and has them as of that moment.
+    ReportFound { provider: Name, as_of: Timestamp, machines: Vec<(Name, EffectId)> },
 }
 
 /// What happened to it.
@@ -200,6 +216,12 @@ pub enum Event {
         since: Timestamp,
         at: Timestamp,
     },
+    /// A provider was asked about these instances, and has them.
+    Found {
+        provider: Name,
+        as_of: Timestamp,
+        machines: Vec<(Name, EffectId)>,
+    },
 }
 
 /// Why a machine is not replaced, or not made, now.
@@ -215,6 +237,10 @@ pub enum Withholding {
     AllSilent,
     /// Its provider could not be reached for a while: nobody can say what is true of its machines.
     ProviderOut { provider: Name },
+    /// Its provider is being asked about its instance.
+    Asking { provider: Name },
+    /// Its instance runs there, as its provider has said: only its agent is silent.
+    RunsThere { provider: Name },
 }
 
 /// An order that waits for its target's answer.
@@ -237,6 +263,7 @@ reasons! {
         ReplacementsHeld = "replacements-held", "replacements were held back, or released";
         ZonesDiffer = "zones-differ", "the provider's zones changed";
         ProviderOut = "provider-out", "the provider has not answered for too long";
+        InstancesFound = "instances-found", "the provider was asked about them, and has them";
     }
 }
 
@@ -320,12 +347,22 @@ impl Decider for State {
                 }
             }
             Event::Withheld { machine, why } => {
+                self.has_answered(machine);
+                if let Withholding::Asking { provider } = why {
+                    self.questions.entry(provider.clone()).or_default().insert(machine.clone());
+                }
                 self.withheld.insert(machine.clone(), why.clone());
                 self.noted.withheld.insert(machine.clone(), at);
             }
             Event::Released { machine } => {
+                self.has_answered(machine);
+                self.found.remove(machine);
                 self.withheld.remove(machine);
                 self.noted.withheld.remove(machine);
+            }
+            Event::Found { as_of, machines, .. } => {
+                let found = |effect: &EffectId| Found { effect: *effect, as_of: *as_of, noted: at };
+                self.found.extend(machines.iter().map(|(machine, effect)| (machine.clone(), found(effect))));
             }
             Event::ZonesListed { provider, zones } => {
                 self.zones.insert(provider.clone(), zones.clone());
@@ -368,6 +405,17 @@ impl State {
         let rules = &policy.reconciliation.outage;
         let is_open = rules.after_ms != 0 && !self.out.contains_key(provider);
         (is_open && rules.check_ms < policy.machines.poll_ms).then_some(rules.check_ms)
+    }
+
+    /// Nobody waits any more for what a provider says about a machine's instance.
+    fn has_answered(&mut self, machine: &Name) {
+        let Some(Withholding::Asking { provider }) = self.withheld.get(machine) else { return };
+        if let Some(asked) = self.questions.get_mut(provider) {
+            asked.remove(machine);
+            if asked.is_empty() {
+                self.questions.remove(provider);
+            }
+        }
     }
 
     fn unclaimed_mut(&mut self, effect: EffectId) -> Option<&mut Unclaimed> {

@@ -1,5 +1,6 @@
 //! What the machines supervisor concludes, and what it does not.
 
+mod asking;
 mod evicting;
 mod outage;
 mod siting;
@@ -17,7 +18,7 @@ use crate::{
         given::{JOURNAL, facts},
     },
     machine,
-    policy::{Document, Harvest},
+    policy::{AskReading, Document, Harvest},
     ports::{InstanceStatus, Listing, MachineInstance},
     supervisor::{Order, Orders},
     vocab::{EffectId, Fault, FaultCode, HarvestMode, InstanceId, Name, Timestamp, Zone},
@@ -84,8 +85,15 @@ fn seen(status: SightingStatus, as_of: u64) -> State {
     }
 }
 
+/// The policy under which nobody is asked before a machine is given up.
+fn unasked() -> Document {
+    let mut policy = Document::default();
+    policy.reconciliation.readings.ask_provider = AskReading::Never;
+    policy
+}
+
 fn answer(state: &State, view: &View, command: &Command) -> Decision<State> {
-    let (stream, policy) = (own(), Document::default());
+    let (stream, policy) = (own(), unasked());
     let journal = JOURNAL;
     let facts = Facts { stream: &stream, next: Version(1), now: Timestamp(100), policy: &policy, view, journal };
     let decision = state.decide(command, &facts).expect("it refuses nothing");

@@ -2,10 +2,16 @@
 
 use std::sync::Arc;
 
-use bailiwick_journal::Entry;
+use bailiwick_journal::{Entry, StreamId};
 
 use super::{Asked, Call, Desk, name};
-use crate::{supervisor::machines, vocab::Name};
+use crate::{
+    contract::Decider,
+    machine,
+    ports::{Lookup, MachineInstance},
+    supervisor::machines::{self, Question},
+    vocab::{Fault, Name},
+};
 
 impl Desk {
     /// A provider's list lacks, or has, what the machines supervisor did not know.
@@ -42,6 +48,38 @@ impl Desk {
             self.supervise(|seats| &mut seats.machines, machines::Command::Observe { provider, as_of: at, changes });
         }
         self.list_zones();
+    }
+
+    /// The provider is asked about the instances of those whose time is over. Whether anybody asked.
+    pub fn ask_about(&mut self) -> bool {
+        let seat = &self.seats.machines;
+        let questions = machines::questions(seat.entity.state(), &seat.view);
+        let mut any = false;
+        for (provider, about) in questions {
+            self.now = self.now.after(1);
+            let (as_of, asked) = (self.now, about.iter().map(|(machine, _)| machine.clone()).collect());
+            let answers = about.iter().map(|question| self.lookup(question)).collect();
+            let (changes, found) = machines::answered(self.seats.machines.entity.state(), about, answers);
+            any |= !changes.is_empty() || !found.is_empty();
+            if !changes.is_empty() {
+                let observe = machines::Command::Observe { provider: provider.clone(), as_of, changes };
+                self.supervise(|seats| &mut seats.machines, observe);
+            }
+            if !found.is_empty() {
+                let found = machines::Command::ReportFound { provider, as_of, machines: found };
+                self.supervise(|seats| &mut seats.machines, found);
+                self.supervise(|seats| &mut seats.machines, machines::Command::Look { machines: asked });
+            }
+        }
+        any
+    }
+
+    fn lookup(&mut self, (machine, effect): &Question) -> Result<Lookup<MachineInstance>, Fault> {
+        let stream = StreamId::new(machine::State::KIND, machine.as_str()).expect("a valid name");
+        let (at, stream, effect) = (self.now, Some(stream), Some(*effect));
+        let call = Call { at, stream, asked: Asked::Lookup, effect, attempt: 1, zone: None };
+        let seen = self.provider.lookup(call)?;
+        Ok(seen.map_or(Lookup::Absent, Lookup::Present))
     }
 
     /// The provider says which zones it has, and whoever waits for one is looked at.

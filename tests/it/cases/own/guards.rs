@@ -1,13 +1,70 @@
 //! What keeps a machine from what must not happen to it, where no other case asks for it.
 
 use bailiwick::actors::{
-    machine::{Command, Report},
-    testing::{Answer, name},
+    contract::Stored,
+    machine::{Command, Event, Report},
+    policy::{AskReading, Document},
+    supervisor::machines::Withholding,
+    testing::{Answer, Asked, name},
     vocab::{Fault, FaultCode, Life},
 };
 
 use super::super::lab::{Lab, Making, making, stranger};
 use super::lab;
+
+#[test]
+fn what_is_silent_is_replaced_after_its_provider_was_asked_and_stays_where_that_decides() {
+    for (ask_provider, stays) in [(AskReading::First, false), (AskReading::Decides, true)] {
+        let mut policy = Document::default();
+        policy.reconciliation.readings.ask_provider = ask_provider;
+        let mut lab = silent(policy);
+        let own = lab.effect("1").expect("it runs");
+        let calls = lab.desk.provider.calls.len();
+        lab.desk.settle();
+        let asked: Vec<Asked> = lab.desk.provider.calls[calls..].iter().map(|call| call.asked).collect();
+        assert_eq!(asked[0], Asked::Lookup);
+        assert_eq!(lab.effect("1") == Some(own), stays, "{ask_provider:?}");
+        let withheld = lab.desk.machines_seen().withheld.get(&name("1"));
+        assert_eq!(matches!(withheld, Some(Withholding::RunsThere { .. })), stays, "{withheld:?}");
+    }
+}
+
+#[test]
+fn what_is_silent_and_gone_is_lost_and_not_given_up() {
+    let mut lab = silent(Document::default());
+    let own = lab.effect("1").expect("it runs");
+    lab.desk.provider.instances.remove(&own);
+    let before = lab.entries("1").len();
+    lab.desk.settle();
+    let happened: Vec<Event> = lab.entries("1")[before..]
+        .iter()
+        .flat_map(|entry| &entry.events)
+        .filter_map(|event| Event::load(event).ok())
+        .collect();
+    assert!(happened.iter().any(|event| matches!(event, Event::InstanceLost { .. })), "{happened:?}");
+    assert!(!happened.iter().any(|event| matches!(event, Event::GivenUp { .. })), "{happened:?}");
+    assert_ne!(lab.effect("1"), Some(own), "another one is made in its place");
+}
+
+/// A machine whose agent was silent until its time was over, beside one that is well; nobody has looked at it yet.
+fn silent(policy: Document) -> Lab {
+    let mut lab = Lab::new(policy);
+    for machine in ["1", "2"] {
+        lab.declare(machine, |_| ());
+    }
+    lab.desk.settle();
+    for machine in ["1", "2"] {
+        lab.desk.report_node(machine, true);
+    }
+    let seen = lab.desk.now;
+    lab.desk.settle();
+    lab.desk.now = seen.after(60_000);
+    lab.desk.report_silent("1", seen);
+    let until = lab.state("1").health.until().expect("its time runs");
+    lab.desk.now = until;
+    lab.desk.wake(&Lab::stream("1"), until);
+    lab
+}
 
 /// A machine that runs.
 fn running() -> Lab {

@@ -13,7 +13,7 @@ fn failed(code: FaultCode) -> Command {
 
 /// What it answers so many seconds after the first failure, and what it knows then.
 fn told(state: &mut State, view: &View, command: &Command, at_s: u64) -> Decision<State> {
-    let (stream, policy, journal) = (own(), Document::default(), JOURNAL);
+    let (stream, policy, journal) = (own(), unasked(), JOURNAL);
     let (next, now) = (Version(1 + at_s), Timestamp(1_000_000 + at_s * 1_000));
     let facts = Facts { stream: &stream, next, now, policy: &policy, view, journal };
     let decision = state.decide(command, &facts).expect("it refuses nothing");

@@ -163,9 +163,12 @@ impl Living {
         }
     }
 
-    /// The supervisors look, and their orders are carried out; nobody is called.
+    /// The supervisors look and ask, and their orders are carried out; nothing is done.
     fn supervise(&mut self) {
         while self.desk.look() | self.desk.carry_out() {}
+        if self.desk.ask_about() {
+            while self.desk.look() | self.desk.carry_out() {}
+        }
     }
 
     /// What comes from now on belongs to the pass.

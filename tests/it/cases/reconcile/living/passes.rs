@@ -63,6 +63,9 @@ fn health_pass(given: &Given, machine: &Machine, expect: Expect) -> Result<(), S
         }
         (None, _) => (),
     }
+    if let Some(fault) = fault(given.driver.error("GetMachineStatus")?) {
+        living.desk.provider.refuses.insert(Asked::Lookup, fault);
+    }
     living.wake(machine);
     living.supervise();
     compare(expect, given, &living, node.is_some())
