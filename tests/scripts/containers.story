@@ -52,4 +52,4 @@
 converged after 1801.000 s: 45 entries, 728 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal 74e40d6a55845ca46c5f2e0c8eedc04d51e06de46c437a0e73ba68ded8c8ba5d
+journal 81886ad54f6e5866d81a88b254065792d7c21884164b42c059abaa4334c589e3

@@ -65,4 +65,4 @@ converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 13ce713612ad27a31a70bc6d582e2ee16a629df4429bc7714a7835c7b8796de1
+journal ed532b07ce4b7e2293619c45d0e59a9890d03f03faa11e5a5af9467f8e57d323

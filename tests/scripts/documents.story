@@ -50,4 +50,4 @@ converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal ce76d7ba8f198117aec56c6eb75dcd85bcfcbb29dbf7f0805189a6eba1df95bb
+journal ac7434a2a3648f2444d8eff239c182a3fd510e7f2d3378625c502b1ba78ba28d

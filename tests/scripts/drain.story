@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 9e37a8d8212b9a0826275b8b2003ce89942c810c9d03d50f9a7cc2d74d7e9a71
+journal ca7f162157c070059c6a0f1d877a2b1b1a2727e70c516ff76e5e730928e4d4b2

@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal fdb42c2c31e6e6a85c3e92c08267bc4f1580a84b3859128891e6d023a00b31c0
+journal d53bf26029cb3996639814461349dc98722bbfdbd43843f51e846b2e16789c0a

@@ -33,4 +33,4 @@
 
 converged after 3011.000 s: 24 entries, 1326 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal 308ed906306c33a0d7dbece17b167785997a03ad6503047f6c25d39bcf65f7f5
+journal acb52bf413b357bcbff57f0e81cb6e3527203d5ebc145bd04db1bd3ddbcc6773

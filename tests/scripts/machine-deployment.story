@@ -210,4 +210,4 @@ converged after 7201.000 s: 192 entries, 2174 provider calls, 1 crashes, seed 43
   machine/web-2-1                  removed
   machine/web-2-2                  removed
   machine/web-2-3                  removed
-journal 7dd1ebb9fc6d5c0ed6083a648224fd628f28dfd2b0ec89b2ed7c2815fa540878
+journal 1fd3df3d62ea6b5b9a5002c2a85e16a37b5b1f450328efd8caee50d18f9ce2be

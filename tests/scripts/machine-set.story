@@ -134,4 +134,4 @@ converged after 1801.000 s: 115 entries, 1094 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal d2fed4e008fef6e0651fa36df87fdcaa425f72358b61f1ea7da13d6ce94d0548
+journal 4b294fefd165cf3c2a5cdaf79de4fe440bef432d99ba5b0b5eb956347daf655f

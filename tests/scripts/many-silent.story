@@ -50,4 +50,4 @@ converged after 3600.000 s: 38 entries, 1443 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal f44405b779ae5b9dfed76e0ea76a77edef35d61c470424db91e4257ff8e07bd8
+journal 3118061f3964f551d26254e751e661d7deab4ed6ea259ce5cd081174c6f359ff

@@ -28,4 +28,4 @@
 
 converged after 5400.000 s: 24 entries, 1805 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal 8ac0063203461edc6a020efeda245bb2020e8b6107ee0470f4e76fdee540f025
+journal c7bf5c7f044387239bbeb8368506fd2e071d5ba85f3833962dd96e97a2fd56bd

@@ -51,4 +51,4 @@ converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 6ab205560fa810d37ed0c3e885b8a630cd4b5c1fb6e94f6fd6e2d9ba4d766532
+journal 8b9848b703439cd46832182293ab9de30f3c5aa3500ca6ca66187bc477833e41

@@ -11,4 +11,4 @@
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal 70c9ae6d74ef64e6caa32ae1c62731beede0b9a510a26d29953f03bc91df55d0
+journal 3f641e5d3e2a3be1056754e2eac38287e673884ad16c7389667487535c2594a1

@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal eba47a3c290a750b30d259d284650843274dd571adc7ad9048226c62ea168a87
+journal 007e0c1e3d249c4a1cbe4accdfd70e30d59488a7d8929ef9cd64018650e456a2

@@ -44,4 +44,4 @@ converged after 1200.000 s: 32 entries, 723 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 3f90e6eb63d21502f611604fa6de2edb9a61001f1bf261a4ab2ba7cf821cde72
+journal 8effc746ade33cb186bfa7c8a0735c81481f35b50ba4d8fe67d02ab80d8a1916

@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal 2f7c2c0bf17136cf092b27f99cdc3939c2ef3b52c54c1056e1e9ac6e1272b4d8
+journal cca8f590eb8e6de5b29cf170bb627b6ad19b7fb3669a29bc5651755247245e45

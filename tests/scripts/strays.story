@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal 4113c5eac373819b85fc258e97fc3c379a754ef41c4e78b8a2e6acd6a423546a
+journal 6959d9a996042ab95a9b5c052460054c9bf83095b34f8894157dd0e7ac664620

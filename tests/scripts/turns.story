@@ -153,4 +153,4 @@ converged after 5400.000 s: 133 entries, 1817 provider calls, 1 crashes, seed 47
   volume/data-b                    available
   volume/data-c                    available
   volume/logs-a                    available
-journal 5b478d6d3a41793f3f6a6a113afaffe74340eb15f7a589028cad23f83e9d3f79
+journal ce85d59ece192eb170ffa554fcb7c6911cf894b4b068b2a6009b8baf0cace3dd

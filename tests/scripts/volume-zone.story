@@ -88,4 +88,4 @@ converged after 1811.000 s: 75 entries, 732 provider calls, 0 crashes, seed 5
   volume-attachment/db:db-data-0   removed
   volume-attachment/heir:db-data-0 attached
   volume/db-data-0                 reserved
-journal c543a32a949b3ebef11f45a7830ff413cf30a89d6ea25d5693cd1e88fe88975b
+journal 26c5842740521774be842d23a16f81c3f95eff804158c70a5b867a9dfb6557d9

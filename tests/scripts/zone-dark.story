@@ -75,4 +75,4 @@ converged after 7200.000 s: 56 entries, 2163 provider calls, 2 crashes, seed 35
   machine/m-6                      ready
   machine/m-7                      ready
   machine/m-8                      ready
-journal 0782a1be8a3352aa97c8f67546652f52d0fb58e32bfbc584a26fad0a81caac94
+journal d57ae5fa4226b50e66b3955b2099aad5c3e14ca18d19c50dd21e164d956037ed

@@ -46,4 +46,4 @@ converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 2b1ac998b08aa864a6f54d95fc2c64d0f3a45d0e28af4840d1ba9c8ac69c67d1
+journal 0c03b881a3ab432fc784c5f12b065f723dc5862c6016c9d2f793e8a06bbbc5ed

@@ -62,4 +62,4 @@ converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal 191d1349c153e5a71ce55955bed6b4a56b58d62651406803d146baf3d5982db3
+journal 851c80066279c34d8d16d3028a3b10040a0bcbd66160e9ff06139228218fff58

@@ -60,4 +60,4 @@ converged after 10800.000 s: 52 entries, 2887 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 9bfe569f0dce57f4b92eb59bebccf7990643ad4aa3680670ad5dc49d9e16b6dc
+journal b911f166d13fd11c83c343c3e9edf4ce1835d702f3d227ee137ddee37c8a344c
