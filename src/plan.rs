@@ -386,6 +386,7 @@ fn machine_deployment_fields(present: &machine_deployment::Spec, wanted: &machin
         ("spec.revisionHistoryLimit", present.history_limit != wanted.history_limit),
         ("spec.progressDeadline", present.progress_deadline_ms != wanted.progress_deadline_ms),
         ("spec.paused", present.paused != wanted.paused),
+        ("spec.windows", present.windows != wanted.windows),
     ];
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }

@@ -182,6 +182,7 @@ async fn rollout(asker: Asker, wanted: web::Json<Rollout>) -> Result<web::Json<D
     let command = match step {
         RolloutStep::Pause => Command::Pause,
         RolloutStep::Resume => Command::Resume,
+        RolloutStep::Now => Command::Hurry,
         RolloutStep::Restart => Command::Restart,
         RolloutStep::Undo { revision } => Command::Undo { revision },
     };

@@ -32,6 +32,8 @@ pub(super) enum RolloutCommand {
     Pause(DeploymentArgs),
     /// Resume a paused rollout
     Resume(DeploymentArgs),
+    /// Start a rollout that waits for its window at once
+    Now(DeploymentArgs),
     /// Replace all machines, within the limits of the strategy
     Restart(DeploymentArgs),
 }
@@ -73,6 +75,7 @@ pub(super) fn main(global: &Global, command: RolloutCommand) -> Result<Exit, Cli
         RolloutCommand::Undo(args) => ask(global, &args.name, RolloutStep::Undo { revision: args.to }),
         RolloutCommand::Pause(args) => ask(global, &args.name, RolloutStep::Pause),
         RolloutCommand::Resume(args) => ask(global, &args.name, RolloutStep::Resume),
+        RolloutCommand::Now(args) => ask(global, &args.name, RolloutStep::Now),
         RolloutCommand::Restart(args) => ask(global, &args.name, RolloutStep::Restart),
     }
 }

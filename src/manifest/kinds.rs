@@ -12,6 +12,7 @@ mod patience;
 mod policy;
 mod replica_set;
 mod storage;
+mod windows;
 
 use std::{collections::BTreeMap, sync::Arc};
 

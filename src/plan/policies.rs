@@ -2,12 +2,12 @@
 //!
 //! A document says all of a policy: what it leaves out is not as now but as by default, and that is told.
 
-use std::time::Duration;
-
 use bailiwick_actors::policy::{
     AskReading, Document, DrainOrder, GiveUpBy, Judged, LastRound, NextZone, NoZone, ReportReading, RetryBy,
     TaintReading, UndeployedReading, WhenLost, ZoneBlame,
 };
+
+use crate::words::{windows_told, written_period as period};
 
 /// The settings that differ, each with what it is and what it becomes: `spec.machines.poll: 1s -> 5s (the default)`.
 pub(super) fn changes(present: &Document, wished: &Document) -> Vec<String> {
@@ -24,7 +24,8 @@ pub(super) fn changes(present: &Document, wished: &Document) -> Vec<String> {
 
 /// All that a document says, by its name in a manifest.
 fn settings(document: &Document) -> Vec<(&'static str, String)> {
-    let Document { machines, storage, harvest, reconciliation: health, retries, zones, replica_sets } = document;
+    let Document { machines, storage, harvest, reconciliation: health, retries, zones, replica_sets, rollouts } =
+        document;
     vec![
         ("machines.attemptsMax", machines.attempts_max.to_string()),
         ("machines.retryFirst", period(machines.retry_first_ms)),
@@ -77,13 +78,8 @@ fn settings(document: &Document) -> Vec<(&'static str, String)> {
         ("zones.lastRound", last_round(zones.last_round).to_owned()),
         ("zones.whenNone", no_zone(zones.when_none).to_owned()),
         ("replicaSets.rules", replica_sets.rules.to_string()),
+        ("rollouts.windows", windows_told(&rollouts.windows)),
     ]
-}
-
-/// As a manifest writes it: `1h30m`, `500ms`.
-fn period(ms: u64) -> String {
-    let told = jiff::SignedDuration::try_from(Duration::from_millis(ms)).map(|period| format!("{period:#}"));
-    told.map_or_else(|_| format!("{ms}ms"), |told| told.replace(' ', ""))
 }
 
 fn when_lost(when: WhenLost) -> &'static str {
@@ -226,6 +222,9 @@ mod tests {
         let mut wrong = document.clone();
         match value {
             Value::Number(number) => return vec![json!(number.as_u64().expect("a whole number") + 7)],
+            Value::Array(_) if path == "/rollouts/windows" => {
+                return vec![json!([{"days": ["sat", "sun"], "fromMinute": 1_320, "forMs": 14_400_000}])];
+            }
             Value::Array(_) => return vec![json!([]), json!(["Odd", "Even"])],
             Value::Null => return vec![json!("/srv/storage")],
             _ => *wrong.pointer_mut(path).expect("it is there") = json!("no such word"),

@@ -25,6 +25,8 @@ pub struct MachineDeploymentRow {
     pub storage: Vec<String>,
     pub strategy: &'static str,
     pub paused: bool,
+    /// When the window opens that its rollout waits for; none if it waits for none.
+    pub window_opens_ms: Option<u64>,
     /// Whether one of its sets makes no more machines because it has too many.
     pub frozen: bool,
     /// How many machines it shall have, has, has of its template, and how many of all are ready and available.
@@ -89,6 +91,7 @@ pub(super) fn machine_deployment_row(fleet: &Fleet, name: &str, folded: &Folded<
         storage: spec.into_iter().flat_map(|spec| &spec.template.storage).map(claim_told).collect(),
         strategy: spec.map(|spec| spec.strategy.as_str()).unwrap_or_default(),
         paused: state.is_paused(),
+        window_opens_ms: state.awaits.map(|opens| opens.0),
         frozen: is_frozen(fleet, state),
         replicas: spec.map_or(0, |spec| spec.replicas),
         machines: status.totals.machines,
@@ -155,6 +158,9 @@ fn detail(
         Condition::ReplicaFailure(reason) => Some(reason.as_str()),
         Condition::Progressing(_) | Condition::Available(_) => None,
     });
+    if let Some(opens) = state.awaits {
+        return Some(format!("{told}; waits for its window, which opens {}", due(now, opens)));
+    }
     let why = match (state.progress.filter(|_| state.is_late()), failure, state.due()) {
         (Some(progress), ..) => Some(progressed(progress.reason).to_owned()),
         (None, Some(failure), _) => Some(failure.to_owned()),

@@ -27,7 +27,7 @@ pub fn statuses(kind: &str) -> &'static [&'static str] {
         "volume-attachment" => &["waiting", "attaching", "attached", "lost", "failed", "detaching", "blocked"],
         "filesystem-attachment" => &["waiting", "attaching", "attached", "failed", "detaching", "blocked"],
         "machine-set" => &["changing", "waiting", "at-rest", "held", "frozen", "removing"],
-        "machine-deployment" => &["progressing", "complete", "paused", "stuck", "removing"],
+        "machine-deployment" => &["progressing", "complete", "waiting", "paused", "stuck", "removing"],
         "machine-class" => &["unused", "in-use", "removing"],
         "replica-set" => &["not-begun", "looking", "settled", "changing", "waiting"],
         "member" => &["declared", "joining", "learner", "voter", "leaving", "stranger"],

@@ -97,6 +97,11 @@ pub(super) fn of_machine_deployment(fleet: &Fleet, name: &str, wanted: &str) -> 
         let by = format!("`bailiwick rollout resume {name}`");
         return Some(Some(Unmet::new("a rollout that goes on", "its rollout is paused", by)));
     }
+    if let Some(opens) = state.awaits {
+        let because = "its rollout replaces machines only in its windows, and none is open";
+        let by = format!("the next window, or `bailiwick rollout now {name}`");
+        return Some(Some(Unmet::new("an open window", because, by).looked_at(Some(opens))));
+    }
     let (Some(spec), Some(template)) = (&state.spec, state.template()) else { return Some(None) };
     let found = machine_deployment::find(&state.sets, &template);
     let as_wanted = |set: &machine_deployment::OwnedSet| {

@@ -14,6 +14,7 @@ impl Words for State {
             Command::Pause => "pause its rollout".into(),
             Command::Resume => "resume its rollout".into(),
             Command::Restart => "replace all its machines".into(),
+            Command::Hurry => "continue its rollout outside its windows".into(),
             Command::Undo { revision: None } => "return to the previous revision".into(),
             Command::Undo { revision: Some(revision) } => format!("return to revision {revision}"),
             Command::Adopt { set, .. } => format!("machine set {set} belongs to it"),
@@ -34,6 +35,10 @@ impl Words for State {
             Event::Protected { on } => protection(*on).into(),
             Event::PassOwed => "another pass follows".into(),
             Event::Ripened => "a machine was ready for long enough".into(),
+            Event::WindowAwaited { opens: Some(opens) } => format!("its rollout waits for the window at {opens}"),
+            Event::WindowAwaited { opens: None } => "its rollout waits for no window".into(),
+            Event::WindowOpened => "its window opened".into(),
+            Event::Hurried => "its rollout is not limited to its windows".into(),
             Event::DeadlinePassed => "its progress deadline passed".into(),
             Event::Adopted { set, .. } => format!("adopted machine set {set}"),
             Event::Forgotten { set } => format!("forgot machine set {set}"),
@@ -89,5 +94,7 @@ pub fn progressed(reason: ProgressReason) -> &'static str {
         ProgressReason::ProgressDeadlineExceeded => "its rollout exceeded its progress deadline",
         ProgressReason::DeploymentPaused => "its rollout is paused",
         ProgressReason::DeploymentResumed => "its rollout resumed",
+        ProgressReason::WindowAwaited => "its rollout waits for its window",
+        ProgressReason::WindowOpened => "its rollout resumed in its window",
     }
 }

@@ -20,6 +20,7 @@ mod supervisors;
 pub(crate) mod tests;
 mod times;
 mod values;
+mod windows;
 
 use std::fmt;
 
@@ -46,8 +47,9 @@ pub use names::near;
 pub use replica_sets::{reason_in_words, step_in_words};
 pub use storage::claim_told;
 pub use supervisors::{ordered, withholding};
-pub use times::{due, period, until};
+pub use times::{due, period, until, written_period};
 pub use values::readable;
+pub use windows::windows_told;
 
 /// One entry, told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -1,5 +1,7 @@
 //! Periods, and moments that are to come: how long until then, and when that is.
 
+use std::time::Duration;
+
 use bailiwick_actors::vocab::Timestamp;
 
 /// When something is due, as of `now`: `in 9m12s (11:01:01 UTC)`.
@@ -28,6 +30,12 @@ pub fn period(ms: u64) -> String {
         3_600..86_400 => format!("{}h{:02}m", seconds / 3_600, seconds % 3_600 / 60),
         _ => format!("{}d{:02}h", seconds / 86_400, seconds % 86_400 / 3_600),
     }
+}
+
+/// A period as a manifest writes it: `1h30m`, `500ms`.
+pub fn written_period(ms: u64) -> String {
+    let told = jiff::SignedDuration::try_from(Duration::from_millis(ms)).map(|period| format!("{period:#}"));
+    told.map_or_else(|_| format!("{ms}ms"), |told| told.replace(' ', ""))
 }
 
 /// The time of day where the day is the same, else the date as well; to the second.

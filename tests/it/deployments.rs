@@ -6,9 +6,10 @@ use bailiwick::actors::{
     machine::{self, Spec as Template},
     machine_deployment::{Amount, Command, RollingUpdate, Spec, State, Strategy},
     machine_set,
+    policy::{Document, Rollouts},
     ports::{Condition, Healthy},
     testing::{Desk, MemoryJournal, name},
-    vocab::{Life, Timestamp},
+    vocab::{Day, Life, Timestamp, Window, Windows},
 };
 use bailiwick_journal::Outcome;
 
@@ -212,6 +213,51 @@ fn machines_count_when_they_have_been_ready_for_long_enough() {
         (2, 1),
         "the new one has not been ready for long enough"
     );
+}
+
+/// Open for one hour at the time of the day at which the desk stands, on another day.
+fn tomorrow() -> Windows {
+    Windows(vec![Window { days: [Day::Tue].into(), from_minute: 13 * 60 + 46, for_ms: 3_600_000 }])
+}
+
+#[test]
+fn a_rollout_waits_for_its_window_while_failed_machines_are_replaced_at_once() {
+    // Given a deployment whose policy lets nobody be replaced before Tuesday
+    let policy = Document { rollouts: Rollouts { windows: tomorrow() }, ..Document::default() };
+    let mut room = Room::new();
+    room.desk.revise(policy);
+    let mut room = room.settled(rolling(3, 1, 0, "v1"));
+    // When its template changes, and one of its machines goes
+    room.ask(Command::Declare(rolling(3, 1, 0, "v2")));
+    room.settle(|_| ());
+    assert_eq!((room.of_version("v1"), room.of_version("v2"), room.state().status()), (3, 0, "waiting"));
+    let opens = room.state().awaits.expect("it waits");
+    assert!(room.desk.now < opens);
+    room.desk.machine("web-1-1", machine::Command::Remove);
+    room.settle(|_| ());
+    // Then another one is made in its place at once, by the template that it had
+    assert_eq!((room.of_version("v1"), room.of_version("v2"), room.ready()), (3, 0, 3));
+    assert_eq!(room.state().awaits, Some(opens));
+    // And when the window opens, the rollout begins by itself
+    while room.desk.now < opens {
+        assert!(room.desk.wake_next());
+    }
+    room.settle(|room| assert!(room.ready() >= 3));
+    assert_eq!((room.of_version("v1"), room.of_version("v2"), room.state().status()), (0, 3, "complete"));
+}
+
+#[test]
+fn a_rollout_that_waits_follows_another_policy_at_once() {
+    let windows = |windows| Document { rollouts: Rollouts { windows }, ..Document::default() };
+    let mut room = Room::new();
+    room.desk.revise(windows(tomorrow()));
+    let mut room = room.settled(rolling(2, 1, 0, "v1"));
+    room.ask(Command::Restart);
+    room.settle(|_| ());
+    assert_eq!(room.state().status(), "waiting");
+    room.desk.revise(windows(Windows::default()));
+    room.settle(|_| ());
+    assert_eq!(room.state().status(), "complete");
 }
 
 #[test]

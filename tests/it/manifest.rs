@@ -74,9 +74,11 @@ fn the_etcd_example_can_be_read() {
 }
 
 #[test]
-fn the_rollout_example_can_be_read() {
-    let manifest = manifest::read(&[examples().join("rollout.yaml")], &Known::default()).expect("a good manifest");
-    assert_eq!(manifest.documents.len(), 1);
+fn the_rollout_examples_can_be_read() {
+    for example in ["rollout.yaml", "windows.yaml"] {
+        let manifest = manifest::read(&[examples().join(example)], &Known::default()).expect("a good manifest");
+        assert_eq!(manifest.documents.len(), 1, "{example}");
+    }
 }
 
 #[test]

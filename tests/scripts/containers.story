@@ -52,4 +52,4 @@
 converged after 1801.000 s: 45 entries, 728 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal 90aa501161268f7dc077b1348bd4c16f1ba175888601ff91aff55858d9f8e65d
+journal 81886ad54f6e5866d81a88b254065792d7c21884164b42c059abaa4334c589e3

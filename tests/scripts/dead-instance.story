@@ -65,4 +65,4 @@ converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal cce60b1f791f8b1809f397bfb71ed3795213f02a6c2f0b2483e97d1a5cf57b87
+journal ed532b07ce4b7e2293619c45d0e59a9890d03f03faa11e5a5af9467f8e57d323

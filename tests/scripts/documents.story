@@ -50,4 +50,4 @@ converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal 0f6a1ac5db24f37fb0350c077b58e465b9941b1f56bc991dce19f718ef374866
+journal ac7434a2a3648f2444d8eff239c182a3fd510e7f2d3378625c502b1ba78ba28d

@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 708c616ca14dee6cc15929e7ca7a985305126124925970639043de616e9ddf4b
+journal ca7f162157c070059c6a0f1d877a2b1b1a2727e70c516ff76e5e730928e4d4b2

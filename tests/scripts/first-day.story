@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 5404f4ec87826bd76114e743be75b9e0783edebafbe1ccb373a173152b44f329
+journal d53bf26029cb3996639814461349dc98722bbfdbd43843f51e846b2e16789c0a

@@ -33,4 +33,4 @@
 
 converged after 3011.000 s: 24 entries, 1326 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal f8743232345635c20bc6e8629787ac5446290fe110164e41ac67d5063a8830c9
+journal acb52bf413b357bcbff57f0e81cb6e3527203d5ebc145bd04db1bd3ddbcc6773

@@ -210,4 +210,4 @@ converged after 7201.000 s: 192 entries, 2174 provider calls, 1 crashes, seed 43
   machine/web-2-1                  removed
   machine/web-2-2                  removed
   machine/web-2-3                  removed
-journal 15fb3bfcb155fa6ae47c80509cc4fa1a5a13ab15942b2d94b5172160bc1fc077
+journal 1fd3df3d62ea6b5b9a5002c2a85e16a37b5b1f450328efd8caee50d18f9ce2be

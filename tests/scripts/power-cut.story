@@ -51,4 +51,4 @@ converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 16b8896473256976fff6c0699ba31de21ba88ff45cc96fb4259bb2900322a536
+journal 8b9848b703439cd46832182293ab9de30f3c5aa3500ca6ca66187bc477833e41

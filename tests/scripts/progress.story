@@ -11,4 +11,4 @@
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal 25b7917b7698a447ba9db8c72477d750fba8bd6ac999cec9b294127827fabe7d
+journal 3f641e5d3e2a3be1056754e2eac38287e673884ad16c7389667487535c2594a1

@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal d7408264e5b2d599256cb1a88c616432a1bdd82ca901e1a90e68c07d36f3ff33
+journal 007e0c1e3d249c4a1cbe4accdfd70e30d59488a7d8929ef9cd64018650e456a2

@@ -496,4 +496,4 @@ converged after 10801.000 s: 450 entries, 8706 provider calls, 1 crashes, seed 6
   volume/web-2-1-scratch-0         removed
   volume/web-2-2-data-0            available
   volume/web-2-2-scratch-0         removed
-journal cb060e0b272be25f44a39d14fa7930821dc6468b7a1b4db75a794ecd31857e85
+journal 63448c2081293c2994ae529647b5a3c0c42597b7f944ec374dd6ecb30dfc7e35

@@ -44,4 +44,4 @@ converged after 1200.000 s: 32 entries, 723 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal c1586788e831fb97b1469797d5eb4331d0ca96de5901f6b814b8a1b520d42067
+journal 8effc746ade33cb186bfa7c8a0735c81481f35b50ba4d8fe67d02ab80d8a1916

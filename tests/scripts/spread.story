@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal e62efa3002d8ce4b84f7b2267e8cdd24a6231e4a6f767a0dec872e8a2e254a0b
+journal cca8f590eb8e6de5b29cf170bb627b6ad19b7fb3669a29bc5651755247245e45

@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal d0b10c6ca29e06742b5f27e50189dce8185d0a6d8d23373be1146f9e508c873b
+journal 6959d9a996042ab95a9b5c052460054c9bf83095b34f8894157dd0e7ac664620

@@ -153,4 +153,4 @@ converged after 5400.000 s: 133 entries, 1817 provider calls, 1 crashes, seed 47
   volume/data-b                    available
   volume/data-c                    available
   volume/logs-a                    available
-journal baba76d6fb0fe5b562d27682281b73e369dfb0b04503db67e4a4334c272fb5ad
+journal ce85d59ece192eb170ffa554fcb7c6911cf894b4b068b2a6009b8baf0cace3dd

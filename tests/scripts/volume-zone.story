@@ -88,4 +88,4 @@ converged after 1811.000 s: 75 entries, 732 provider calls, 0 crashes, seed 5
   volume-attachment/db:db-data-0   removed
   volume-attachment/heir:db-data-0 attached
   volume/db-data-0                 reserved
-journal 9d09dd8cb0d7d60ab94b2332bc1478da30ca73f0f22f601503b06966fe263f93
+journal 26c5842740521774be842d23a16f81c3f95eff804158c70a5b867a9dfb6557d9

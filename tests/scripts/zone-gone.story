@@ -46,4 +46,4 @@ converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 084e5521061f15495b0c0fb9fc40c19db9ab9cf62276a7654f147a5656770ff0
+journal 0c03b881a3ab432fc784c5f12b065f723dc5862c6016c9d2f793e8a06bbbc5ed

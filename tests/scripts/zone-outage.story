@@ -62,4 +62,4 @@ converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal 6895763fbb33a598119044e7e8f132108e9a242d5bf63b81327da1590737927b
+journal 851c80066279c34d8d16d3028a3b10040a0bcbd66160e9ff06139228218fff58

@@ -44,6 +44,8 @@ pub enum Command {
     ReportEmpty,
     /// It is not to be removed, or may be again.
     Protect { on: bool },
+    /// Its rollout shall not wait for a window, until it is complete or another template is in force.
+    Hurry,
 }
 
 impl Stored for Command {

@@ -1,14 +1,14 @@
 //! What should happen to a machine deployment, and why.
 
-use super::{Command, Event, Reason, Rejection, Spec, State, last_revision, pass};
+use super::{Command, Event, Reason, Rejection, Spec, State, last_revision, pass, windows};
 use crate::{
     contract::{self, Decision},
     machine_set::Spec as SetSpec,
-    vocab::Life,
+    vocab::{Life, Windows},
 };
 
 pub(super) type Facts<'a> = contract::Facts<'a, State>;
-type Verdict = contract::Verdict<State>;
+pub(super) type Verdict = contract::Verdict<State>;
 
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
     match command {
@@ -18,6 +18,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Wake { .. } => Ok(wake(state, facts)),
         Command::Pause => pause(state, true),
         Command::Resume => pause(state, false),
+        Command::Hurry => windows::hurry(state),
         Command::Restart => {
             moving(state)?;
             Ok(Decision::because(Reason::RestartAsked, [Event::Restarted { at: facts.now }]))
@@ -54,6 +55,9 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
     }
     if !spec.selects(&spec.template) {
         return Err(Rejection::SelectorMismatch);
+    }
+    if let Err(problem) = spec.windows.as_ref().map_or(Ok(()), Windows::check) {
+        return Err(Rejection::BadWindows { problem: problem.to_string() });
     }
     let spec = spec.clone();
     match (state.life, &state.spec) {
@@ -94,6 +98,9 @@ fn protect(state: &State, on: bool) -> Verdict {
 
 fn wake(state: &State, facts: &Facts<'_>) -> Decision<State> {
     match state.due() {
+        Some(due) if due <= facts.now && state.awaits == Some(due) => {
+            Decision::because(Reason::Due, [Event::WindowOpened])
+        }
         Some(due) if due <= facts.now && state.again == Some(due) => Decision::because(Reason::Due, [Event::Ripened]),
         Some(due) if due <= facts.now => Decision::because(Reason::Due, [Event::DeadlinePassed]),
         Some(_) => Decision::nothing(Reason::NotDueYet),
@@ -111,7 +118,7 @@ fn alive(state: &State) -> Result<&Spec, Rejection> {
 }
 
 /// As [`alive`], and its template may change.
-fn moving(state: &State) -> Result<&Spec, Rejection> {
+pub(super) fn moving(state: &State) -> Result<&Spec, Rejection> {
     let spec = alive(state)?;
     match spec.paused {
         true => Err(Rejection::Paused),

@@ -90,6 +90,14 @@ pub enum Event {
     Protected {
         on: bool,
     },
+    /// Its rollout waits for the window that opens then; none if it waits for none any more.
+    WindowAwaited {
+        opens: Option<Timestamp>,
+    },
+    /// The window that it waited for has opened.
+    WindowOpened,
+    /// Its rollout waits for no window.
+    Hurried,
 }
 
 impl Event {
@@ -100,20 +108,20 @@ impl Event {
             Self::Declared { .. } => return Touches::All,
             Self::SpecChanged { .. } | Self::Restarted { .. } | Self::RolledBack { .. } => &[Spec],
             Self::RemovalBegan | Self::Protected { .. } | Self::Removed => &[Life],
-            Self::PassOwed | Self::Ripened | Self::DeadlinePassed => &[Step],
+            Self::PassOwed | Self::Ripened | Self::DeadlinePassed | Self::WindowOpened | Self::Hurried => &[Step],
             Self::Adopted { .. } | Self::Forgotten { .. } => &[Dependents],
             Self::Observed { .. } | Self::Counted { .. } => &[Seen],
             Self::SetMade { .. } | Self::Scaled { .. } | Self::SetDropped { .. } | Self::Renumbered { .. } => {
                 &[Request]
             }
-            Self::Progressed { .. } => &[Pass],
+            Self::Progressed { .. } | Self::WindowAwaited { .. } => &[Pass],
         })
     }
 
     /// The sides that it goes on from. What a pass decides rests on what its command tells, and cites.
     pub fn follows(&self) -> Touches {
         match self {
-            Self::DeadlinePassed => Touches::Some(&[Fact::Pass]),
+            Self::DeadlinePassed | Self::WindowOpened => Touches::Some(&[Fact::Pass]),
             Self::RemovalBegan | Self::Removed | Self::Declared { .. } => self.touches(),
             _ => Touches::Some(&[]),
         }

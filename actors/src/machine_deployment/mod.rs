@@ -10,6 +10,7 @@
 //! | `owned.rs` | what a deployment knows about a set; which is the new one |
 //! | `rolling.rs` | one step of a rolling update, and of a recreation |
 //! | `scale.rs` | another size in the middle of a rollout |
+//! | `windows.rs` | when it may replace machines that work |
 //! | `progress.rs` | whether it gets on, and what it tells about itself |
 //! | `pass.rs` | the pass: which rule holds when |
 //! | `spec.rs` `command.rs` `event.rs` `state.rs` `decide.rs` `verdict.rs` | the entity, whose passes these are |
@@ -21,6 +22,7 @@
 //!           ─▶ paused, or another size: its sets are scaled
 //!           ─▶ rolling: the new set grows, or old ones shrink, or nothing is left to do: old empty sets go
 //!           ─▶ recreated: old sets shrink to nothing, and only then the new one is made
+//!           ─▶ outside its windows: nothing of both, but what is missing of its number is made
 //! ```
 //!
 //! The entity owns the sizes of its sets; the machines are counted, and the sizes carried out, by the machine sets supervisor
@@ -42,6 +44,7 @@ mod scale;
 mod spec;
 mod state;
 mod verdict;
+mod windows;
 
 #[cfg(feature = "shell")]
 pub(crate) mod shell;
@@ -55,7 +58,7 @@ pub use owned::{Counts, Found, OwnedSet, active_or_latest, find, last_revision, 
 pub use progress::{
     Condition, Progress, ProgressReason, Status, Totals, is_complete, is_progressing, is_timed_out, status, totals,
 };
-pub use rolling::{Size, new_size, recreate, rolling, to_clean};
+pub use rolling::{Size, new_size, recreate, restored_size, rolling, to_clean};
 pub use scale::{is_saturated, scale};
 pub use spec::{Amount, BadAmount, RollingUpdate, Spec, Strategy};
 pub use state::{Effect, State};

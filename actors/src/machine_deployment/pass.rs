@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     Counts, Event, Progress, ProgressReason, Reason, Size, Spec, State, Strategy, bounds, decide::Facts, find,
-    is_complete, is_progressing, is_timed_out, max_revision, new_size, recreate, rolling, scale, to_clean, totals,
+    is_complete, is_progressing, is_timed_out, max_revision, new_size, recreate, restored_size, rolling, scale,
+    to_clean, totals,
 };
 use crate::{
     contract::{Decider, Decision},
@@ -24,7 +25,8 @@ pub(super) fn observe(
         return Decision::nothing(Reason::NothingNew);
     };
     let is_same = |(name, set): (&Name, &super::OwnedSet)| set.counts == counts.get(name).copied().unwrap_or_default();
-    if !state.wants_a_pass() && state.again == again && state.sets.iter().all(is_same) {
+    let waits_well = !state.waits_in_vain(&facts.policy.rollouts.windows, facts.now);
+    if !state.wants_a_pass() && waits_well && state.again == again && state.sets.iter().all(is_same) {
         return Decision::nothing(Reason::NothingNew);
     }
     let mut pass = Pass { spec, template, after: state.clone(), events: Vec::new(), facts };
@@ -67,12 +69,21 @@ impl Pass<'_> {
             if self.spec.paused {
                 self.clean();
             }
+        } else if self.awaited().is_some() {
+            self.stand_still(free);
         } else {
+            if self.reason() == Some(ProgressReason::WindowAwaited) {
+                self.tell(ProgressReason::WindowOpened);
+            }
             match strategy {
                 Strategy::RollingUpdate(_) => self.roll(free),
                 Strategy::Recreate => self.recreate(free),
             }
             self.progress();
+        }
+        let opens = self.awaited();
+        if opens != self.after.awaits {
+            self.emit(Event::WindowAwaited { opens });
         }
         let totals = totals(&find(&self.after.sets, &self.template), self.after.generation);
         self.emit(Event::Counted { totals });
@@ -82,10 +93,17 @@ impl Pass<'_> {
         }
     }
 
+    fn reason(&self) -> Option<ProgressReason> {
+        self.after.progress.map(|progress| progress.reason)
+    }
+
+    fn awaited(&self) -> Option<Timestamp> {
+        self.after.awaited(&self.facts.policy.rollouts.windows, self.facts.now)
+    }
+
     /// Whoever is paused is not late; whoever goes on has all its time again.
     fn pause_or_resume(&mut self) {
-        let reason = self.after.progress.map(|progress| progress.reason);
-        match (self.spec.paused, reason) {
+        match (self.spec.paused, self.reason()) {
             (_, Some(ProgressReason::ProgressDeadlineExceeded)) => (),
             (true, Some(ProgressReason::DeploymentPaused)) => (),
             (true, _) => self.tell(ProgressReason::DeploymentPaused),
@@ -114,9 +132,30 @@ impl Pass<'_> {
         active.any(|set| set.sized_for.is_some_and(|size| size != self.spec.replicas))
     }
 
+    /// No machine that works is replaced now. What is missing of the number is made by the template in force, for machines
+    /// that went in the last window; where all are to go first, it is not missing before they do.
+    fn stand_still(&mut self, free: &Name) {
+        let found = find(&self.after.sets, &self.template);
+        let all = found.old.iter().copied().chain(found.new);
+        let size = restored_size(self.spec.replicas, found.new.map_or(0, |new| new.replicas), all);
+        match found.new.map(|new| Size { set: new.name.clone(), replicas: size }) {
+            _ if self.spec.strategy == Strategy::Recreate => (),
+            Some(size) => self.resize(vec![size]),
+            None if size > 0 => self.make_new(free, size),
+            None => (),
+        }
+        if self.reason() != Some(ProgressReason::WindowAwaited) {
+            self.tell(ProgressReason::WindowAwaited);
+        }
+    }
+
     fn roll(&mut self, free: &Name) {
         let (strategy, replicas) = (self.spec.strategy, self.spec.replicas);
-        self.make_new(free);
+        let found = find(&self.after.sets, &self.template);
+        if found.new.is_none() {
+            let size = new_size(strategy, replicas, 0, found.old.iter().copied());
+            self.make_new(free, size);
+        }
         let found = find(&self.after.sets, &self.template);
         let sizes = match found.new {
             Some(new) => rolling(strategy, replicas, new, &found.old),
@@ -130,7 +169,9 @@ impl Pass<'_> {
         let sizes = match recreate(&found.old) {
             Some(sizes) => sizes,
             None => {
-                self.make_new(free);
+                if found.new.is_none() {
+                    self.make_new(free, self.spec.replicas);
+                }
                 let found = find(&self.after.sets, &self.template);
                 let too_few = found.new.filter(|new| new.replicas != self.spec.replicas);
                 too_few.map(|new| Size { set: new.name.clone(), replicas: self.spec.replicas }).into_iter().collect()
@@ -151,16 +192,10 @@ impl Pass<'_> {
     }
 
     /// There is a set for the template that is in force.
-    fn make_new(&mut self, free: &Name) {
-        let found = find(&self.after.sets, &self.template);
-        if found.new.is_some() {
-            return;
-        }
-        let Spec { strategy, replicas, .. } = self.spec;
-        let size = new_size(strategy, replicas, 0, found.old.iter().copied());
-        let most = self.most();
+    fn make_new(&mut self, free: &Name, size: u32) {
+        let (sized_for, most) = (self.spec.replicas, self.most());
         let (set, at) = (free.clone(), self.facts.now);
-        self.emit(Event::SetMade { set, replicas: size, sized_for: replicas, most, at });
+        self.emit(Event::SetMade { set, replicas: size, sized_for, most, at });
         self.tell(ProgressReason::NewMachineSetCreated);
     }
 
@@ -190,7 +225,7 @@ impl Pass<'_> {
     /// Whether the rollout has got on, is over, or is late.
     fn progress(&mut self) {
         let (before, after) = (self.after.told, totals(&find(&self.after.sets, &self.template), self.after.generation));
-        let was = self.after.progress.map(|progress| progress.reason);
+        let was = self.reason();
         if was == Some(ProgressReason::NewMachineSetAvailable) && after.machines == after.updated {
             return;
         }

@@ -36,6 +36,9 @@ pub enum ProgressReason {
     ProgressDeadlineExceeded,
     DeploymentPaused,
     DeploymentResumed,
+    /// Ours, as the next one.
+    WindowAwaited,
+    WindowOpened,
 }
 
 /// One thing that a deployment tells about itself.
@@ -66,13 +69,15 @@ impl ProgressReason {
             Self::ProgressDeadlineExceeded => "ProgressDeadlineExceeded",
             Self::DeploymentPaused => "DeploymentPaused",
             Self::DeploymentResumed => "DeploymentResumed",
+            Self::WindowAwaited => "WindowAwaited",
+            Self::WindowOpened => "WindowOpened",
         }
     }
 
     fn is_true(self) -> &'static str {
         match self {
             Self::ProgressDeadlineExceeded => "False",
-            Self::DeploymentPaused | Self::DeploymentResumed => "Unknown",
+            Self::DeploymentPaused | Self::DeploymentResumed | Self::WindowAwaited | Self::WindowOpened => "Unknown",
             _ => "True",
         }
     }
@@ -123,7 +128,8 @@ pub fn is_progressing(before: &Totals, after: &Totals) -> bool {
 pub fn is_timed_out(progress: Option<Progress>, deadline_ms: Option<u64>, now: Timestamp) -> bool {
     let (Some(progress), Some(deadline_ms)) = (progress, deadline_ms) else { return false };
     match progress.reason {
-        ProgressReason::NewMachineSetAvailable => false,
+        // Who waits for a window is not late, and has all the time again when it opens.
+        ProgressReason::NewMachineSetAvailable | ProgressReason::WindowAwaited => false,
         ProgressReason::ProgressDeadlineExceeded => true,
         _ => progress.at.after(deadline_ms) < now,
     }

@@ -30,6 +30,13 @@ pub fn new_size<'a>(strategy: Strategy, replicas: u32, new: u32, all: impl IntoI
     new.saturating_add(more).min(replicas)
 }
 
+/// How many machines the new set has when what is missing of the number is made, and nothing beyond: nobody is replaced.
+pub fn restored_size<'a>(replicas: u32, new: u32, all: impl IntoIterator<Item = &'a OwnedSet>) -> u32 {
+    let taken: u64 = all.into_iter().map(|set| u64::from(set.machines())).sum();
+    let missing = u64::from(replicas).saturating_sub(taken);
+    new.saturating_add(u32::try_from(missing).unwrap_or(u32::MAX)).min(replicas.max(new))
+}
+
 /// One step of a rolling update: the new set grows, or else old ones shrink. Nothing if it has to wait, or is over.
 pub fn rolling(strategy: Strategy, replicas: u32, new: &OwnedSet, old: &[&OwnedSet]) -> Vec<Size> {
     let size = match new.replicas > replicas {

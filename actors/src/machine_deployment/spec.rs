@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::machine::Spec as MachineSpec;
+use crate::{machine::Spec as MachineSpec, vocab::Windows};
 
 /// A machine deployment as declared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,8 @@ pub struct Spec {
     pub progress_deadline_ms: Option<u64>,
     /// Whether it stays at the sets that it has. Its size may still change.
     pub paused: bool,
+    /// When machines that work may be replaced by others; none leaves that to the policy.
+    pub windows: Option<Windows>,
 }
 
 /// So many machines, or a part of all of them: `3`, `25%`.
@@ -73,6 +75,7 @@ impl Spec {
             history_limit: None,
             progress_deadline_ms: None,
             paused: false,
+            windows: None,
         }
     }
 

@@ -37,6 +37,10 @@ pub struct State {
     pub protected: bool,
     /// Whether another pass is to be made, whatever the counts are.
     pub owes_pass: bool,
+    /// When the window opens that its rollout waits for.
+    pub awaits: Option<Timestamp>,
+    /// Whether its rollout waits for none.
+    pub hurried: bool,
 }
 
 /// Work that a deployment is owed.
@@ -82,12 +86,12 @@ impl State {
         self.owes_pass || self.told.observed < self.generation
     }
 
-    /// When it is to be woken: a machine has been ready for long enough, or it has not got on for too long.
+    /// When it is to be woken: a machine has been ready for long enough, it has not got on for too long, or a window opens.
     pub fn due(&self) -> Option<Timestamp> {
         if self.life != Life::Alive || self.wants_a_pass() {
             return None;
         }
-        self.again.into_iter().chain(self.late_at()).min()
+        self.again.into_iter().chain(self.late_at()).chain(self.awaits).min()
     }
 
     /// When it will not have got on for too long.
@@ -96,12 +100,14 @@ impl State {
         let progress = self.progress?;
         let counts = !matches!(
             progress.reason,
-            ProgressReason::NewMachineSetAvailable | ProgressReason::ProgressDeadlineExceeded
+            ProgressReason::NewMachineSetAvailable
+                | ProgressReason::ProgressDeadlineExceeded
+                | ProgressReason::WindowAwaited
         );
         counts.then(|| progress.at.after(deadline_ms).after(1))
     }
 
-    /// One word for people: `complete`, `progressing`, `paused`, `stuck`, `removing`.
+    /// One word for people: `complete`, `progressing`, `paused`, `waiting`, `stuck`, `removing`.
     pub fn status(&self) -> &'static str {
         match self.life {
             Life::Undeclared => "undeclared",
@@ -109,6 +115,7 @@ impl State {
             Life::Dying | Life::Dead => "removing",
             Life::Alive if self.is_paused() => "paused",
             Life::Alive if self.is_complete() => "complete",
+            Life::Alive if self.awaits.is_some() => "waiting",
             Life::Alive if self.is_late() => "stuck",
             Life::Alive => "progressing",
         }
@@ -130,14 +137,17 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         }
         Event::SpecChanged { spec } => {
             state.generation = at;
+            state.hurried &= state.spec.as_ref().is_some_and(|present| present.template == spec.template);
             state.spec = Some(spec.clone());
         }
         Event::Restarted { at: time } => {
             state.generation = at;
+            state.hurried = false;
             state.restarted = Some(time.to_string());
         }
         Event::RolledBack { revision } => {
             state.generation = at;
+            state.hurried = false;
             let template = state.sets.values().find(|set| set.revision == *revision).map(|set| set.template.clone());
             if let (Some(spec), Some(template)) = (&mut state.spec, template) {
                 let mut template = (*template).clone();
@@ -148,7 +158,9 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::Protected { on } => state.protected = *on,
         Event::RemovalBegan => state.life = Life::Dying,
         Event::Removed => *state = State { life: Life::Removed, named: state.named, ..State::default() },
-        Event::PassOwed | Event::Ripened | Event::DeadlinePassed => state.owes_pass = true,
+        Event::PassOwed | Event::Ripened | Event::DeadlinePassed | Event::WindowOpened => state.owes_pass = true,
+        Event::WindowAwaited { opens } => state.awaits = *opens,
+        Event::Hurried => (state.hurried, state.owes_pass) = (true, true),
         Event::Adopted { set, template, replicas, created } => {
             let revision = max_revision(state.sets.values()) + 1;
             let owned = owned(set, revision, template.clone(), *replicas, *created);
@@ -184,7 +196,10 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
                 set.leaves = true;
             }
         }
-        Event::Progressed { progress } => state.progress = Some(*progress),
+        Event::Progressed { progress } => {
+            state.hurried &= progress.reason != ProgressReason::NewMachineSetAvailable;
+            state.progress = Some(*progress);
+        }
         Event::Counted { totals } => state.told = *totals,
     }
 }

@@ -1,5 +1,7 @@
 //! Every reason and rejection of a machine deployment, and what holds along every walk. The rules have cases of their own.
 
+mod windows;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use bailiwick_journal::{StreamId, Version};
@@ -16,7 +18,7 @@ use crate::{
         RollingUpdate, Spec, State, Strategy, Totals, status,
     },
     policy::Document,
-    vocab::{FailureReason, Life, Name, Timestamp},
+    vocab::{BadWindows, FailureReason, Life, Name, Timestamp, Window, Windows},
 };
 
 const NOW: Timestamp = Timestamp(100_000);
@@ -182,7 +184,22 @@ fn table() -> Vec<Case<State>> {
         case(waiting(), wake(), nothing(R::NotDueYet)),
         case(waiting(), wake(), Ok((R::Due, vec![Event::DeadlinePassed]))).at(NOW.after(10_001)),
         case(complete(), wake(), nothing(R::NothingWaits)),
+        case(rolled(), Command::Hurry, Ok((R::HurryAsked, vec![Event::Hurried]))),
+        case([rolled(), vec![Event::Hurried]].concat(), Command::Hurry, nothing(R::AlreadyHurried)),
+        case(complete(), Command::Hurry, nothing(R::NothingToHurry)),
+        case(paused(), Command::Hurry, Err(Rejection::Paused)),
+        case(protected(), Command::Hurry, Err(Rejection::Protected)),
+        case(
+            [],
+            Command::Declare(never_open()),
+            Err(Rejection::BadWindows { problem: BadWindows::NoDay(0).to_string() }),
+        ),
     ]
+}
+
+fn never_open() -> Spec {
+    let window = Window { days: [].into(), from_minute: 0, for_ms: 3_600_000 };
+    Spec { windows: Some(Windows(vec![window])), ..spec(2, "v1") }
 }
 
 /// It has not got on since its first set was made.
@@ -203,6 +220,7 @@ fn every_reason_and_rejection_has_its_case() {
         "too-many",
         "unknown-revision",
         "protected",
+        "bad-windows",
     ];
     hold(&stream(), NOW, &Document::default(), table(), R::ALL, &rejections);
 }

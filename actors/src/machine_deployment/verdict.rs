@@ -37,6 +37,9 @@ reasons! {
         NothingWaits = "nothing-waits", "nothing is waiting";
         ProtectionAsked = "protection-asked", "a change of its protection was requested";
         ProtectionKnown = "protection-known", "its protection did not change";
+        HurryAsked = "hurry-asked", "an operator does not wait for its window";
+        AlreadyHurried = "already-hurried", "its rollout already waits for no window";
+        NothingToHurry = "nothing-to-hurry", "its rollout is complete";
     }
 }
 
@@ -61,6 +64,8 @@ pub enum Rejection {
     UnknownRevision { revision: u64 },
     #[error("{}", PROTECTED)]
     Protected,
+    #[error("its windows are invalid: {problem}")]
+    BadWindows { problem: String },
 }
 
 impl Code for Rejection {
@@ -75,6 +80,7 @@ impl Code for Rejection {
             Self::NoEarlierRevision => "no-earlier-revision",
             Self::UnknownRevision { .. } => "unknown-revision",
             Self::Protected => "protected",
+            Self::BadWindows { .. } => "bad-windows",
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Reconciliation, Zones};
-use crate::vocab::{HarvestMode, Name};
+use crate::vocab::{HarvestMode, Name, Windows};
 
 /// Every setting, with its unit in its name. All periods are data, never constants in code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +22,15 @@ pub struct Document {
     pub zones: Zones,
     #[serde(default)]
     pub replica_sets: ReplicaSets,
+    #[serde(default)]
+    pub rollouts: Rollouts,
+}
+
+/// Settings for replacing machines that work by others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rollouts {
+    /// When a deployment that says nothing else may do so. Default at any time.
+    pub windows: Windows,
 }
 
 /// Settings for instances that nobody needs, or nobody knows.

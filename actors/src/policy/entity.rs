@@ -74,6 +74,8 @@ pub enum Rejection {
     NoSuchPool { name: PoolName },
     #[error("the pool is invalid: {problem}")]
     BadPool { problem: String },
+    #[error("rollouts.windows: {problem}")]
+    BadWindows { problem: String },
     #[error("pool {name} is the default; set another default first")]
     PoolIsDefault { name: PoolName },
 }
@@ -86,6 +88,7 @@ impl Code for Rejection {
             Self::PoolExists { .. } => "pool-exists",
             Self::NoSuchPool { .. } => "no-such-pool",
             Self::BadPool { .. } => "bad-pool",
+            Self::BadWindows { .. } => "bad-windows",
             Self::PoolIsDefault { .. } => "pool-is-default",
         }
     }
@@ -202,5 +205,5 @@ fn check(document: &Document) -> Result<(), Rejection> {
             return Err(Rejection::Reversed { setting: setting.into(), other: other.into() });
         }
     }
-    Ok(())
+    document.rollouts.windows.check().map_err(|problem| Rejection::BadWindows { problem: problem.to_string() })
 }

@@ -23,6 +23,7 @@ mod space;
 mod taint;
 mod text;
 mod time;
+mod window;
 
 pub use address::{Address, Scope};
 pub use cited::Cited;
@@ -47,3 +48,4 @@ pub use space::SpaceWish;
 pub use taint::{Taint, TaintEffect};
 pub use text::Text;
 pub use time::Timestamp;
+pub use window::{BadWindows, Day, Window, Windows};

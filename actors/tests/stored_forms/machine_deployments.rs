@@ -8,7 +8,7 @@ use bailiwick_actors::{
         Amount, Command, Counts, Event, Progress, ProgressReason, Reason, Rejection, RollingUpdate, Spec, Strategy,
         Totals,
     },
-    vocab::{FailureReason, Life},
+    vocab::{Day, FailureReason, Life, Window, Windows},
 };
 use bailiwick_journal::Version;
 
@@ -27,6 +27,7 @@ pub(crate) fn machine_deployment() -> Forms {
         history_limit: Some(2),
         progress_deadline_ms: Some(3),
         paused: true,
+        windows: Some(Windows(vec![Window { days: [Day::Sat, Day::Sun].into(), from_minute: 1_320, for_ms: 4 }])),
     };
     let recreated = Spec { strategy: Strategy::Recreate, ..spec.clone() };
     let failing = |failure| Counts { machines: 4, active: 3, ready: 2, available: 1, failure };
@@ -46,6 +47,7 @@ pub(crate) fn machine_deployment() -> Forms {
         Command::Forget { set: name("old") },
         Command::ReportEmpty,
         Command::Protect { on: true },
+        Command::Hurry,
     ];
     commands.extend(reasons.map(|failure| Command::Observe {
         counts: counts(failure),
@@ -80,9 +82,12 @@ pub(crate) fn machine_deployment() -> Forms {
         ProgressReason::ProgressDeadlineExceeded,
         ProgressReason::DeploymentPaused,
         ProgressReason::DeploymentResumed,
+        ProgressReason::WindowAwaited,
+        ProgressReason::WindowOpened,
     ];
     events.extend(stages.map(|reason| Event::Progressed { progress: Progress { reason, at: AT } }));
     events.push(Event::Protected { on: true });
+    events.extend([Event::WindowAwaited { opens: Some(AT) }, Event::WindowOpened, Event::Hurried]);
     all.extend(forms("event", events));
     let rejections = vec![
         Rejection::NotDeclared,
@@ -94,6 +99,7 @@ pub(crate) fn machine_deployment() -> Forms {
         Rejection::NoEarlierRevision,
         Rejection::UnknownRevision { revision: 2 },
         Rejection::Protected,
+        Rejection::BadWindows { problem: "window 0 names no day".into() },
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));

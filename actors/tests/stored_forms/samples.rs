@@ -14,7 +14,7 @@ use bailiwick_actors::{
     policy,
     ports::{Condition, Healthy, InstanceStatus, MachineInstance},
     storage_rules,
-    vocab::{EffectId, Fault, FaultCode, HarvestMode, InstanceId, Name, Timestamp},
+    vocab::{Day, EffectId, Fault, FaultCode, HarvestMode, InstanceId, Name, Timestamp, Window, Windows},
 };
 use uuid::Uuid;
 
@@ -108,7 +108,9 @@ pub(super) fn policy() -> Forms {
         when_none: policy::NoZone::GiveUp,
     };
     let replica_sets = policy::ReplicaSets { rules: policy::PeerRules::Juju29 };
-    let document = Document { machines, storage, harvest, reconciliation, retries, zones, replica_sets };
+    let window = Window { days: [Day::Wed].into(), from_minute: 25, for_ms: 26 };
+    let rollouts = policy::Rollouts { windows: Windows(vec![window]) };
+    let document = Document { machines, storage, harvest, reconciliation, retries, zones, replica_sets, rollouts };
     let mut all = vec![form("document".into(), &document), form("document.default".into(), &Document::default())];
     let revise = Command::Revise(Box::new(document.clone()));
     let pool: storage_rules::PoolName = "fast".parse().expect("a pool's name");
@@ -131,6 +133,7 @@ pub(super) fn policy() -> Forms {
         Rejection::NoSuchPool { name: pool.clone() },
         Rejection::BadPool { problem: "no".into() },
         Rejection::PoolIsDefault { name: pool },
+        Rejection::BadWindows { problem: "window 0 names no day".into() },
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));

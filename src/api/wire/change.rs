@@ -148,6 +148,8 @@ pub struct Rollout {
 pub enum RolloutStep {
     Pause,
     Resume,
+    /// It does not wait for its window.
+    Now,
     /// All machines are made anew.
     Restart,
     /// The template of that revision is in force again; of the one before, if none is named.

@@ -19,7 +19,7 @@ use bailiwick_actors::{
     },
     replica_set,
     testing::Desk,
-    vocab::{ClassContent, Fault, FaultCode, Timestamp, derived_uuid},
+    vocab::{ClassContent, Day, Fault, FaultCode, Timestamp, Window, Windows, derived_uuid},
     volume,
 };
 use bailiwick_journal::{Journal, LocalJournal, append_blocking, disk::SimulatedDisk, import};
@@ -124,7 +124,7 @@ fn at_a_desk() -> Exported {
     exported("at-a-desk", &journal)
 }
 
-/// A deployment that is rolled out, then stuck, paused, and removed.
+/// A deployment that waits for its window and is rolled out, then stuck, paused, and removed.
 fn rolled_out() -> Exported {
     use machine_deployment::{Command, Spec};
     let (journal, _) =
@@ -135,20 +135,24 @@ fn rolled_out() -> Exported {
     let declared = |version: &str| {
         let labels = [("version".to_owned(), version.to_owned())].into();
         let template = machine::Spec { labels, ..machine::Spec::with_provider("desk".parse().expect("a name")) };
-        Command::Declare(Spec { progress_deadline_ms: Some(1), ..Spec::of(1, template) })
+        Spec { progress_deadline_ms: Some(1), ..Spec::of(1, template) }
     };
+    // The journal begins on a Thursday.
+    let friday = Windows(vec![Window { days: [Day::Fri].into(), from_minute: 0, for_ms: 60_000 }]);
     let go_on = |desk: &mut Desk| {
         for _ in 0..8 {
             desk.list();
             desk.settle();
         }
     };
-    desk.machine_deployment("web", declared("v1"));
+    desk.machine_deployment("web", Command::Declare(declared("v1")));
     go_on(&mut desk);
     let well = Condition { kind: "Ready".into(), healthy: Healthy::Yes, text: String::new() };
     desk.report_conditions("web-1-1", vec![well]);
     go_on(&mut desk);
-    desk.machine_deployment("web", declared("v2"));
+    desk.machine_deployment("web", Command::Declare(Spec { windows: Some(friday), ..declared("v2") }));
+    go_on(&mut desk);
+    desk.machine_deployment("web", Command::Hurry);
     go_on(&mut desk);
     while desk.machine_deployment_state("web").is_some_and(|state| state.due().is_some()) {
         desk.wake_next();

@@ -11,6 +11,7 @@ use super::{
     label_map,
     machine_set::{replicas, template_of},
     policy::positive_period,
+    windows::windows,
 };
 use crate::{
     manifest::{
@@ -22,7 +23,7 @@ use crate::{
     text::cut,
 };
 
-const FIELDS: [&str; 8] = [
+const FIELDS: [&str; 9] = [
     "replicas",
     "selector",
     "template",
@@ -31,6 +32,7 @@ const FIELDS: [&str; 8] = [
     "revisionHistoryLimit",
     "progressDeadline",
     "paused",
+    "windows",
 ];
 
 pub(super) fn machine_deployment(
@@ -66,6 +68,10 @@ pub(super) fn machine_deployment(
         None => Some(false),
         Some(field) => field.truth(reading),
     };
+    let windows = match fields.get("windows") {
+        None => Some(None),
+        Some(field) => windows(&field, reading).map(Some),
+    };
     fits??;
     Some(Spec {
         replicas: size?,
@@ -76,6 +82,7 @@ pub(super) fn machine_deployment(
         history_limit: history_limit?,
         progress_deadline_ms: deadline?,
         paused: paused?,
+        windows: windows?,
     })
 }
 

@@ -9,6 +9,7 @@ use bailiwick_actors::{
     vocab::HarvestMode,
 };
 
+use super::windows::windows;
 use crate::{
     manifest::{
         duration,
@@ -21,7 +22,7 @@ use crate::{
 };
 
 pub(super) fn policy(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<policy::Document> {
-    let known = ["like", "machines", "storage", "harvest", "health", "retries", "zones", "replicaSets"];
+    let known = ["like", "machines", "storage", "harvest", "health", "retries", "zones", "replicaSets", "rollouts"];
     let fields = Fields::of(spec, &known, reading)?;
     // What is said beside it is laid over it, and read even if nobody knows it: all problems are told at once.
     let base = fields.get("like").map_or_else(|| Some(policy::Document::default()), |field| like(&field, reading));
@@ -47,6 +48,9 @@ pub(super) fn policy(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<poli
     }
     if let Some(fields) = fields.get("replicaSets").and_then(|section| Fields::of(&section, &["rules"], reading)) {
         set(&fields, "rules", &mut document.replica_sets.rules, peer_rules, reading);
+    }
+    if let Some(fields) = fields.get("rollouts").and_then(|section| Fields::of(&section, &["windows"], reading)) {
+        set(&fields, "windows", &mut document.rollouts.windows, windows, reading);
     }
     is_known.then_some(document)
 }

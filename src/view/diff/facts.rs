@@ -261,6 +261,7 @@ fn machine_deployment(fleet: &Fleet, stream: &StreamId, state: &machine_deployme
     told.put("updatedMachines", totals.updated);
     told.put("readyMachines", totals.ready);
     told.put("availableMachines", totals.available);
+    told.show("windowOpens", state.awaits);
     told.names("sets", state.sets.keys());
     told.trouble(state.is_late().then(|| "its rollout exceeded its progress deadline".to_owned()));
     told.fields("spec", &state.spec);

@@ -1,6 +1,9 @@
 //! Machine deployments as they are declared.
 
-use bailiwick::actors::machine_deployment::{Amount, RollingUpdate, Strategy};
+use bailiwick::actors::{
+    machine_deployment::{Amount, RollingUpdate, Strategy},
+    vocab::Windows,
+};
 
 use super::{Wish, problems, read, wish};
 
@@ -77,6 +80,36 @@ fn what_a_deployment_cannot_be_is_refused_where_it_stands() {
     // All of them are told at once.
     let two = DEPLOYMENT.replace("maxSurge: 25%, ", "maxSurge: 0, ").replace("{app: web}\n", "{app: shop}\n");
     assert_eq!(problems(two), ["conflict 6:13 spec.selector", "conflict 7:24 spec.strategy.maxSurge"]);
+}
+
+#[test]
+fn windows_are_read_and_those_that_never_open_or_overlap_are_refused() {
+    let saying = |windows: &str| format!("{DEPLOYMENT}  windows: {windows}\n");
+    let windows = "[{days: [sat, sun], from: 22:00, for: 4h}, {from: '09:30', for: 30m}]";
+    let Wish::MachineDeployment { spec, .. } = wish(&saying(windows)) else { panic!("a machine deployment") };
+    let windows = spec.windows.expect("it says some");
+    assert_eq!((windows.0[0].from_minute, windows.0[0].for_ms, windows.0[0].days.len()), (1_320, 14_400_000, 2));
+    assert_eq!((windows.0[1].from_minute, windows.0[1].for_ms, windows.0[1].days.len()), (570, 1_800_000, 7));
+    let Wish::MachineDeployment { spec, .. } = wish(&saying("always")) else { panic!("a machine deployment") };
+    assert_eq!(spec.windows, Some(Windows::default()));
+    for (is, expected) in [
+        ("[]", "conflict 14:12 spec.windows"),
+        ("never", "wrong-type 14:12 spec.windows"),
+        ("[{days: [], from: '22:00', for: 4h}]", "conflict 14:20 spec.windows[0].days"),
+        ("[{days: [saturday], from: '22:00', for: 4h}]", "wrong-type 14:21 spec.windows[0].days[0]"),
+        ("[{days: [sat, sat], from: '22:00', for: 4h}]", "duplicate 14:26 spec.windows[0].days[1]"),
+        ("[{from: '24:00', for: 4h}]", "wrong-type 14:20 spec.windows[0].from"),
+        ("[{from: 9:30, for: 4h}]", "wrong-type 14:20 spec.windows[0].from"),
+        ("[{from: '22:00', for: 0}]", "bad-duration 14:34 spec.windows[0].for"),
+        ("[{from: '22:00', for: 59s}]", "bad-duration 14:34 spec.windows[0].for"),
+        ("[{from: '22:00', for: 4}]", "bad-duration 14:34 spec.windows[0].for"),
+        ("[{from: '22:00'}]", "missing-field 14:13 spec.windows[0].for"),
+        ("[{from: '22:00', for: 4h, zone: UTC}]", "unknown-field 14:38 spec.windows[0].zone"),
+        ("[{from: '22:00', for: 25h}]", "conflict 14:13 spec.windows[0]"),
+        ("[{days: [sun], from: '23:00', for: 2h}, {from: '00:00', for: 1h}]", "conflict 14:52 spec.windows[1]"),
+    ] {
+        assert_eq!(problems(saying(is)), [expected], "{is}");
+    }
 }
 
 #[test]

@@ -16,13 +16,13 @@ use crate::{
     machine_deployment::{Command, Counts, OwnedSet, Spec, State},
     machine_set,
     supervisor::Order,
-    vocab::{Life, Name, Timestamp},
+    vocab::{Life, Name, Timestamp, Windows},
 };
 
 /// What follows for every deployment that is concerned, in the order of their names.
-pub(super) fn orders(view: &View, now: Timestamp, about: &[StreamId]) -> Vec<Order> {
+pub(super) fn orders(view: &View, windows: &Windows, now: Timestamp, about: &[StreamId]) -> Vec<Order> {
     let next = |name: Name| {
-        Some(Deployment { view, now, folded: view.deployments.folded(name.as_str())?, name: &name }.next())
+        Some(Deployment { view, windows, now, folded: view.deployments.folded(name.as_str())?, name: &name }.next())
     };
     concerned(view, about).into_iter().filter_map(next).flatten().collect()
 }
@@ -64,6 +64,8 @@ fn taker<'a>(view: &'a View, set: &Name) -> Option<&'a Name> {
 /// A deployment, and everything around it.
 struct Deployment<'a> {
     view: &'a View,
+    /// Those of the policy.
+    windows: &'a Windows,
     now: Timestamp,
     name: &'a Name,
     folded: &'a Folded<State>,
@@ -169,7 +171,8 @@ impl Deployment<'_> {
         let state = &self.folded.state;
         let (counts, again) = self.counts(spec);
         let is_same = |set: &OwnedSet| set.counts == counts.get(&set.name).copied().unwrap_or_default();
-        if !state.wants_a_pass() && state.again == again && state.sets.values().all(is_same) {
+        let waits_well = !state.waits_in_vain(self.windows, self.now);
+        if !state.wants_a_pass() && waits_well && state.again == again && state.sets.values().all(is_same) {
             return None;
         }
         self.news(Command::Observe { counts, free: self.free(), again })

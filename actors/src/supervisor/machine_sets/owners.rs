@@ -110,6 +110,10 @@ pub(super) fn rests_on(view: &View, deployment: &Name, command: &Command, cites:
             let cites = kept.fold(cites, |cites, set| cites.fold(&view.sets, set.name.as_str(), &[Fact::Spec]));
             let is_otherwise = differ.clone().next().is_some() || state.again != *again;
             let cites = differ.fold(cites, moved);
+            if !state.wants_a_pass() && !is_otherwise {
+                // Nothing but other windows can have brought it.
+                return own(cites, &[Fact::Pass]).cite(view.revised.clone());
+            }
             match (state.told.observed < state.generation, is_otherwise) {
                 (true, _) => own(cites, &[Fact::Spec]),
                 (false, true) => cites,

@@ -83,7 +83,7 @@ impl Decider for State {
 
     fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
         let Command::Look { about } = command;
-        let mut all = deployments::orders(facts.view, facts.now, about);
+        let mut all = deployments::orders(facts.view, &facts.policy.rollouts.windows, facts.now, about);
         // A set that gets another size plans its pass for that.
         let told: BTreeSet<StreamId> = all.iter().map(Order::target).collect();
         let of_sets = orders(facts.view, &facts.policy.reconciliation.overshoot, about);

@@ -7,7 +7,7 @@ use bailiwick_journal::{Cite, StreamId};
 use super::{ClassUses, Event, Members, Owners, phase_in_set};
 use crate::{
     contract::{self, Decider, Decoded, Fold, Stored, StoredError},
-    filesystem, machine, machine_class, machine_deployment, machine_set,
+    filesystem, machine, machine_class, machine_deployment, machine_set, policy,
     storage_rules::{StorageClaim, claimed},
     supervisor::{Orders, machines},
     vocab::{Fact, Life, MachinePhase, Name},
@@ -36,6 +36,8 @@ pub struct View {
     turned: BTreeSet<Name>,
     /// Who owns which sets.
     pub(super) owners: Owners,
+    /// The last event of a policy: what deployments wait for may have become another moment.
+    pub(super) revised: Option<Cite>,
     /// What volumes and filesystems are called that exist.
     volumes: BTreeSet<Name>,
     filesystems: BTreeSet<Name>,
@@ -215,7 +217,14 @@ impl contract::View for View {
     fn wants(kind: &str) -> bool {
         matches!(
             kind,
-            "machine" | "machine-set" | "machine-class" | "machine-deployment" | "supervisor" | "volume" | "filesystem"
+            "machine"
+                | "machine-set"
+                | "machine-class"
+                | "machine-deployment"
+                | "supervisor"
+                | "volume"
+                | "filesystem"
+                | "policy"
         )
     }
 
@@ -237,6 +246,12 @@ impl contract::View for View {
                         _ => (),
                     }
                 }
+            }
+            return Ok(());
+        }
+        if stream.kind() == policy::State::KIND {
+            if entry.header.events > 0 {
+                self.revised = Some(Cite::new(stream.clone(), entry.header.last_version()));
             }
             return Ok(());
         }
