@@ -2,7 +2,7 @@
 
 use std::{io::IsTerminal, num::NonZeroUsize, path::PathBuf};
 
-use bailiwick_journal::Position;
+use bailiwick_journal::{Position, ReadOnlyJournal};
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -26,7 +26,8 @@ pub(super) enum ChaosCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct CrashSweepArgs {
-    /// The journal of a stopped node: its folder, or a data directory [default: that of --data-dir]; it is only read
+    /// The journal of a stopped node: its folder, a data directory, or an export [default: that of --data-dir]; it is only
+    /// read
     #[arg(value_name = "JOURNAL")]
     journal: Option<PathBuf>,
     /// Start at this entry
@@ -48,16 +49,7 @@ pub(super) struct CrashSweepArgs {
 
 pub(super) fn main(global: &Global, command: ChaosCommand) -> Result<Exit, CliError> {
     let ChaosCommand::CrashSweep(args) = command;
-    let dir = match &args.journal {
-        Some(dir) => dir.clone(),
-        None => session::data_dir(global)?,
-    };
-    let below = journal_dir(&dir);
-    let found = if below.is_dir() { below } else { dir.clone() };
-    if !found.is_dir() {
-        return Err(session::no_node(&dir));
-    }
-    let journal = session::open_stopped(&found)?;
+    let journal = opened(global, args.journal)?;
     let setup = Setup {
         seed: args.seed,
         from: Position(args.from),
@@ -83,6 +75,18 @@ pub(super) fn main(global: &Global, command: ChaosCommand) -> Result<Exit, CliEr
     }
     global.output.show(&swept, || table(&swept))?;
     Ok(if swept.is_good() { Exit::Ok } else { Exit::GateFailed })
+}
+
+/// What was named, or what the data directory has.
+fn opened(global: &Global, named: Option<PathBuf>) -> Result<ReadOnlyJournal, CliError> {
+    let export = named.clone().or_else(|| session::export_named(global)).filter(|path| path.is_file());
+    if let Some(file) = export {
+        return session::open_export(&file);
+    }
+    let dir = named.map_or_else(|| session::data_dir(global), Ok)?;
+    let below = journal_dir(&dir);
+    let found = if below.is_dir() { below } else { dir.clone() };
+    if found.is_dir() { session::open_stopped(&found) } else { Err(session::no_node(&dir)) }
 }
 
 /// The sums, and every start that did not converge.

@@ -125,9 +125,9 @@
 //! The values of the variables that the configuration names, what the secrets of classes hold, the passwords and keys that
 //! engines are asked with, the node's key and the tokens that agents join with are known to the node ([`KnownSecrets`]).
 //! They are blotted out (`***`) of every text of every answer and of what is written to the standard error, before
-//! anything else is done with it: as they are, escaped as in JSON or in a URL, in base64, line by line, and text by
-//! text where the value is JSON. What names or decides something is not taken without a part of it: an answer whose
-//! id, path, mount point, zone or nonce holds a secret is a fault of that item, `unknown`, and the log names the secret. So no
+//! anything else is done with it: as they are, escaped as in JSON, a URL or XML, in base64 or hexadecimal digits, line by
+//! line, and text by text where the value is JSON. What names or decides something is not taken without a part of it: an
+//! answer whose id, path, mount point, zone, nonce or size is or holds a secret is a fault of that item, `unknown`, and the log names the secret. So no
 //! value is to be used as (part of) such a name.
 //!
 //! What has fewer than six bytes cannot be told from other text. A class's secret with such a value is refused before

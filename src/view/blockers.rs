@@ -24,7 +24,7 @@ use crate::words::{due, until};
 pub struct Blocker {
     /// What is blocked.
     pub entity: String,
-    /// What blocks it: an entity, a machine's own instance, or the storage that was made.
+    /// What blocks it: an entity, or something of its own: `its instance`, `its storage`, `its workloads`, `its provider`.
     pub by: String,
     pub why: String,
     /// Since when it has been like this, in milliseconds since 1970.
@@ -66,7 +66,7 @@ fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Vec<T
         Life::Dying => {
             let drain = state.drain.as_ref().filter(|drain| drain.outcome.is_none()).map(|drain| {
                 let why = format!("they have {} to stop", until(fleet.time, drain.until));
-                (format!("the workloads of {entity}"), why, Some(drain.since))
+                ("its workloads".to_owned(), why, Some(drain.since))
             });
             let volumes = state.attachments.iter().map(|volume| attachment(fleet, entity.name(), volume.as_str()));
             let mounts = state.mounts.iter().map(|filesystem| mount(fleet, entity.name(), filesystem.as_str()));
@@ -88,7 +88,7 @@ fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Vec<T
         }
         Life::Dead => match &state.instance {
             Instance::Deleting { effort, .. } => {
-                vec![(format!("the instance of {entity}"), undoing(effort, "delete", fleet.time), Some(effort.since))]
+                vec![("its instance".to_owned(), undoing(effort, "delete", fleet.time), Some(effort.since))]
             }
             _ => Vec::new(),
         },
@@ -104,7 +104,7 @@ fn of_volume(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Vec<Tol
             let attached = machine.map(|machine| attachment(fleet, machine.as_str(), entity.name()));
             filesystem.into_iter().chain(attached).collect()
         }
-        (Life::Dead, volume::Storage::Destroying { effort, .. }) => vec![storage(entity, effort, fleet.time)],
+        (Life::Dead, volume::Storage::Destroying { effort, .. }) => vec![storage(effort, fleet.time)],
         _ => Vec::new(),
     }
 }
@@ -114,7 +114,7 @@ fn of_filesystem(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) ->
         (Life::Dying, _) => {
             state.attached_to.iter().map(|machine| mount(fleet, machine.as_str(), entity.name())).collect()
         }
-        (Life::Dead, filesystem::Storage::Destroying { effort, .. }) => vec![storage(entity, effort, fleet.time)],
+        (Life::Dead, filesystem::Storage::Destroying { effort, .. }) => vec![storage(effort, fleet.time)],
         _ => Vec::new(),
     }
 }
@@ -128,8 +128,8 @@ fn of_attachment(life: Life, effort: Option<&Effort>, verb: &str, now: Timestamp
     effort.into_iter().collect()
 }
 
-fn storage(entity: &StreamId, effort: &Effort, now: Timestamp) -> Told {
-    (format!("the storage of {entity}"), undoing(effort, "remove", now), Some(effort.since))
+fn storage(effort: &Effort, now: Timestamp) -> Told {
+    ("its storage".to_owned(), undoing(effort, "remove", now), Some(effort.since))
 }
 
 fn undoing(effort: &Effort, verb: &str, now: Timestamp) -> String {

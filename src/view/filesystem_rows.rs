@@ -83,6 +83,7 @@ pub(super) fn filesystem_row(fleet: &Fleet, name: &str, folded: &Folded<filesyst
     let waits = matches!(state.storage, Storage::None) && state.life.exists();
     let detail = match (state.effort().and_then(|effort| effort_detail(effort, fleet.time)), state.backing()) {
         (Some(detail), _) => Some(detail),
+        (None, Some(_)) if waits && state.machine().is_none() => Some("waits to be attached to a machine".to_owned()),
         (None, Some(volume)) if waits => Some(format!("waits for the device of volume {volume}")),
         (None, _) => None,
     };

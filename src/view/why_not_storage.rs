@@ -3,7 +3,7 @@
 use bailiwick_actors::{
     contract::Decider,
     filesystem, filesystem_attachment,
-    vocab::{Effort, Life, Timestamp},
+    vocab::{Effort, Life, Name, Timestamp},
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
@@ -87,15 +87,16 @@ fn filesystem_made(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) 
         filesystem::Storage::Provisioned { .. } => None,
         filesystem::Storage::None => Some(match (state.backing(), state.machine()) {
             (Some(volume), _) => {
+                let there = fleet.volumes.get(volume.as_str()).and_then(|volume| volume.attached_to.as_ref());
+                let wanted = if there.is_some() { "attached" } else { "ready" };
                 let volume = format!("volume/{volume}");
-                let is_there = fleet.volumes.get(&volume[7..]).is_some_and(|volume| volume.attached_to.is_some());
-                let wanted = if is_there { "attached" } else { "ready" };
-                of_other_or(fleet, &volume, wanted, "its volume")
+                match state.machine() {
+                    Some(_) => of_other_or(fleet, &volume, wanted, "its volume"),
+                    None => side(fleet, &volume, wanted, "its volume").unwrap_or_else(|| unmounted(entity, there)),
+                }
             }
             (None, Some(machine)) => of_other_or(fleet, &format!("machine/{machine}"), "running", "its machine"),
-            (None, None) => {
-                Unmet::new(MADE, "it is attached to no machine", format!("`bailiwick attach {entity} MACHINE`"))
-            }
+            (None, None) => unmounted(entity, None),
         }),
         filesystem::Storage::Creating { effort, .. } | filesystem::Storage::Destroying { effort, .. } => {
             Some(effort_unmet(MADE, "creating it", effort, again(entity)).looked_at(effort.wakes_at(None)))
@@ -153,6 +154,12 @@ fn mounted(fleet: &Fleet, entity: &StreamId, state: &filesystem_attachment::Stat
                 .unwrap_or_else(|| Unmet::new(precondition, NOT_BEGUN, NEXT_CHECK)),
         ),
     }
+}
+
+/// Where nobody mounts it, nobody makes it.
+fn unmounted(entity: &StreamId, volume_at: Option<&Name>) -> Unmet {
+    let machine = volume_at.map_or("MACHINE", Name::as_str);
+    Unmet::new(MADE, "it is attached to no machine", format!("`bailiwick attach {entity} {machine}`"))
 }
 
 /// What another entity lacks, if it lacks anything.

@@ -1,8 +1,8 @@
 //! Secrets, found in the texts of others.
 //!
-//! A value is looked for as it is, and in the forms that programs print it in: escaped as in JSON or in a URL (both in
-//! several ways), in base64 (also in the middle of a longer text), in hexadecimal digits; of a value of several lines also
-//! each line, and of JSON each text and number in it.
+//! A value is looked for as it is, and in the forms that programs print it in: escaped as in JSON, in a URL or in XML (in
+//! several ways each), in base64 (also in the middle of a longer text), in hexadecimal digits; of a value of several lines
+//! also each line, and of JSON each text and number in it.
 
 mod escapes;
 
@@ -321,6 +321,10 @@ mod tests {
             "p%2F%C3%A4%3Cw%3E%26%3D'%22%2B%20*%C3%B6%5C",                 // encodeURIComponent
             "p%2F%C3%A4%3Cw%3E%26%3D%27%22%2B+%2A%C3%B6%5C",               // a form
             "p%2f%c3%a4%3cw%3e%26%3d%27%22%2b%20%2a%c3%b6%5c",             // curl before 7.7
+            "p/ä&lt;w&gt;&amp;=&#x27;&quot;+ *ö\\",                        // Python's html
+            "p/ä&lt;w&gt;&amp;=&#39;&#34;+ *ö\\",                          // Go's html
+            "p/ä&lt;w&gt;&amp;=&apos;&quot;+ *ö\\",                        // XML
+            "p/ä&lt;w&gt;&amp;='\"+ *ö\\",                                 // the text of an XML element
             "702fc3a43c773e263d27222b202ac3b65c",
             "702FC3A43C773E263D27222B202AC3B65C",
         ] {

@@ -185,7 +185,14 @@ fn is_about_the_lock(error: &std::io::Error) -> bool {
 }
 
 fn failed<E: std::fmt::Display>(action: &'static str) -> impl Fn(E) -> StoreError {
-    move |error| StoreError { action, problem: error.to_string() }
+    move |error| StoreError { action, problem: in_plain_words(error.to_string()) }
+}
+
+/// What sled says of damage is for its own developers: "at file offset None backtrace ()".
+fn in_plain_words(problem: String) -> String {
+    let is_damage =
+        ["corrupted data at file offset", "corruption encountered"].iter().any(|words| problem.contains(words));
+    if is_damage { "its data is corrupted".to_owned() } else { problem }
 }
 
 #[derive(Debug)]
@@ -347,6 +354,14 @@ fn parts_of(key: &[u8]) -> Option<(u64, u16)> {
 mod tests {
     use super::*;
     use crate::frame::{HEADER_BYTES, MAGIC};
+
+    #[test]
+    fn damage_is_told_in_plain_words() {
+        let error = sled::Error::Corruption { at: None, bt: () };
+        assert_eq!(failed("open")(error.clone()).problem, "its data is corrupted");
+        assert_eq!(failed("open")(std::io::Error::from(error)).problem, "its data is corrupted");
+        assert_eq!(failed("open")("no space left").problem, "no space left");
+    }
 
     /// Blocks of sixteen whole parts: only their lengths are looked at here.
     fn blocks_of(numbers: std::ops::RangeInclusive<u64>, part_bytes: usize) -> Vec<(u64, Vec<u8>)> {

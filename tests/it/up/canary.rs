@@ -72,7 +72,7 @@ impl Cage {
         let places = ["variable", "plain", "credentials", "file", "object", "folder", "lines", "password"];
         let mut canaries: BTreeMap<&str, String> = places.map(canary).into();
         // As odd as passwords are.
-        let odd = format!("{} \"ö\\", canaries["credentials"]);
+        let odd = format!("{} \"ö\\ a/b<c>&d", canaries["credentials"]);
         canaries.insert("credentials", odd);
         let put = |name: &str, text: String| {
             let path = root.join(name);
@@ -169,6 +169,20 @@ impl Cage {
         for canary in self.canaries.values() {
             let json = serde_json::to_string(canary).expect("JSON");
             secrets.extend([canary.clone().into_bytes(), json.trim_matches('"').into()]);
+            // As Go escapes it, as forms and scripts do in URLs, and in hexadecimal digits.
+            let in_go = json.trim_matches('"').replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e");
+            let in_url = |kept: &str, space: &str| {
+                let letter = |byte: u8| match char::from(byte) {
+                    ' ' => space.to_owned(),
+                    letter if letter.is_ascii_alphanumeric() || "-._~".contains(letter) => letter.to_string(),
+                    letter if byte.is_ascii() && kept.contains(letter) => letter.to_string(),
+                    _ => format!("%{byte:02X}"),
+                };
+                canary.bytes().map(letter).collect::<String>()
+            };
+            let hex: String = canary.bytes().map(|byte| format!("{byte:02x}")).collect();
+            let others = [in_go, in_url("", "%20"), in_url("/", "%20"), in_url("", "+"), hex];
+            secrets.extend(others.map(String::into_bytes));
             // What base64 of `me:SECRET` has in its middle.
             secrets.extend((9 < canary.len()).then(|| base64(&canary.as_bytes()[..9])));
         }

@@ -38,7 +38,7 @@ fn a_workload_ends_while_its_volume_is_still_attached() {
     let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
     node.says("ready; Ctrl-C stops the node");
     let removed = lab.run(&["remove", "machine/a", "-o", "json"]).code(0);
-    assert_eq!(json(&removed)["blocked"][0]["by"], "the workloads of machine/a", "{removed:?}");
+    assert_eq!(json(&removed)["blocked"][0]["by"], "its workloads", "{removed:?}");
     eventually("it has gone", || json(&lab.run(&["get", "machines", "-o", "json"]).code(0)) == Value::Array(vec![]));
     let order = happened(&lab);
     let place = |words: &str| place(&order, words);

@@ -244,6 +244,11 @@ fn a_filesystem_that_was_destroyed_makes_room_on_its_volume_for_the_same_one_aga
     node.says("listening");
     inside.lab.run(&["destroy", "filesystem/files"]).code(0);
     inside.lab.run(&["wait", "filesystem/files", "--for", "removed", "--timeout", "60s"]).code(0);
+    // and one that nobody mounts is made nowhere, as it says
+    let alone = "apiVersion: bailiwick/v1\nkind: Filesystem\nmetadata: {name: files}\nspec: {volume: disk}\n";
+    inside.lab.run(&["apply", &inside.lab.manifest("alone.yaml", alone)]).code(0);
+    let why_not = inside.lab.run(&["why-not", "filesystem/files", "ready"]).code(0);
+    assert!(why_not.out.contains("`bailiwick attach filesystem/files keeper`"), "{why_not:?}");
     // when the same manifest is applied
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/storage.yaml");
     inside.lab.run(&["apply", manifest.to_str().expect("text")]).code(0);

@@ -4,7 +4,7 @@ Usage: leaky.py EXAMPLES TOLD. It is `examples/storage_provider.py`, with what i
 environment, that of the node, the node's key, the tokens that agents join with, and what secrets hold. What it
 wrote goes to the file TOLD, too, so that a test sees that it did.
 """
-import base64, glob, json, os, sys, threading, time
+import base64, glob, json, os, sys, threading, time, urllib.parse
 sys.dont_write_bytecode = True
 examples, told = sys.argv[1:]
 sys.path.insert(0, examples)
@@ -28,7 +28,10 @@ def loot():
     return sorted(all)
 
 def forms(secret):
-    return [secret, json.dumps(secret), repr(secret), base64.b64encode(f"me:{secret}".encode()).decode()]
+    as_in_go = json.dumps(secret, ensure_ascii=False).replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    as_in_urls = [urllib.parse.quote(secret), urllib.parse.quote_plus(secret), urllib.parse.quote(secret, safe="")]
+    encoded = [base64.b64encode(f"me:{secret}".encode()).decode(), secret.encode().hex()]
+    return [secret, json.dumps(secret), repr(secret), as_in_go, *as_in_urls, *encoded]
 
 def write(line):
     with one_at_a_time:

@@ -80,6 +80,10 @@ fn a_machine_that_dies_while_the_node_runs_is_replaced() {
     assert_eq!(what_another_policy_would_have_done(&lab), running, "the stopped node's journal says the same");
     // From wherever this node could have crashed, in whatever state that left the world, it would have come here.
     let swept = lab.run(&["chaos", "crash-sweep", "-o", "json"]).code(0);
+    let export = lab.manifest("journal.ndjson", "");
+    lab.run(&["journal", "export", &export]).code(0);
+    let of_export = lab.run(&["chaos", "crash-sweep", &export, "--every", "10", "-o", "json"]).code(0);
+    assert!(of_export.out.contains("\"stuck\": 0"), "an export is as good: {of_export:?}");
     let swept: serde_json::Value = serde_json::from_str(&swept.out).expect("JSON");
     assert!(swept["converged"].as_u64() > Some(20) && swept["trials"].as_array().map(Vec::len) > Some(20), "{swept}");
     settled(&lab);

@@ -1,4 +1,4 @@
-//! A text as programs write it inside of another one: escaped as in JSON, or as in a URL.
+//! A text as programs write it inside of another one: escaped as in JSON, in a URL, or in XML.
 
 use std::fmt::Write;
 
@@ -51,10 +51,19 @@ const URLS: [Url; 4] = [
     Url { kept: "-._~", plus: true },
 ];
 
+/// How programs write quotation marks in XML and HTML: `"` and `'`.
+const MARKUPS: [[&str; 2]; 4] = [["&quot;", "&#x27;"], ["&#34;", "&#39;"], ["&quot;", "&apos;"], ["\"", "'"]];
+
 /// All of them; many are the same for most texts.
 pub(super) fn all(text: &str) -> impl Iterator<Item = String> {
     let urls = URLS.iter().flat_map(move |url| [true, false].map(|upper_case| for_url(text, url, upper_case)));
-    JSONS.iter().map(move |json| for_json(text, json)).chain(urls)
+    let markups = MARKUPS.iter().map(move |quotes| for_markup(text, quotes));
+    JSONS.iter().map(move |json| for_json(text, json)).chain(urls).chain(markups)
+}
+
+fn for_markup(text: &str, [double, single]: &[&str; 2]) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('\'', single).replace('"', double)
 }
 
 fn for_json(text: &str, json: &Json) -> String {
