@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rustix::fs::FallocateFlags;
+use rustix::fs::{AtFlags, FallocateFlags, StatxFlags};
 
 use super::{Access, Disk, DiskFile, Lock, LockError, LockMode, Space, Stamp};
 use crate::foreign;
@@ -240,10 +240,21 @@ impl DiskFile for OsFile {
     /// What nobody finds any more is not durable: somebody may have removed the folder while a node runs in it.
     fn sync(&self) -> io::Result<()> {
         self.0.sync_data()?;
-        if self.0.metadata()?.nlink() == 0 {
+        if names_of(&self.0)? == 0 {
             return Err(io::Error::new(ErrorKind::NotFound, "the file was removed while it was in use"));
         }
         Ok(())
+    }
+}
+
+/// How many names a file has. Nothing else is asked for: whoever asks for its times makes the next write give it new
+/// ones, more finely than the clock ticks (Linux 6.13), and a write with its sync takes 160 µs instead of 120.
+fn names_of(file: &File) -> io::Result<u64> {
+    let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::NLINK).ok();
+    match found.filter(|found| StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::NLINK)) {
+        Some(found) => Ok(found.stx_nlink.into()),
+        // An old kernel, or a sandbox that does not know the call.
+        None => Ok(file.metadata()?.nlink()),
     }
 }
 
