@@ -152,7 +152,9 @@ fn a_node_has_its_allocator_give_back_what_is_free() {
     node.says("listening on");
     let environment = fs::read(format!("/proc/{}/environ", node.pid())).expect("its environment");
     let has = |text: &str| environment.split(|byte| *byte == 0).any(|one| one == text.as_bytes());
-    assert!(has("MIMALLOC_PURGE_DELAY=0") && has("MIMALLOC_ARENA_EAGER_COMMIT=0"), "pages stay with the node");
+    for setting in ["MIMALLOC_PURGE_DELAY=0", "MIMALLOC_ARENA_EAGER_COMMIT=0", "MIMALLOC_PAGE_RECLAIM_ON_FREE=-1"] {
+        assert!(has(setting), "pages stay with the node: {setting}");
+    }
     node.signal(Signal::TERM);
     node.ended().code(0);
 }
