@@ -73,7 +73,7 @@ pub(super) fn expand(documents: &mut Vec<Read>, known: Option<&Known>, sources: 
             Wish::MachineDeployment { spec, .. } => &mut spec.template,
             _ => continue,
         };
-        match templates::claims(claims, &pools, &config) {
+        match templates::claims(claims, &template.workloads, &pools, &config) {
             Ok(claims) => Arc::make_mut(template).storage = claims,
             Err(problem) => tell(problem, problems),
         }

@@ -84,11 +84,6 @@ pub enum TurnOutcome {
 }
 
 impl Spec {
-    /// Whether some of its workloads name the volumes that they use.
-    pub fn has_turns(&self) -> bool {
-        self.workloads.iter().any(|workload| !workload.volumes.is_empty())
-    }
-
     /// Its workloads in the order in which they end; those of one priority as they are declared.
     pub(super) fn turns(&self, order: DrainOrder) -> Vec<TurnPlan> {
         let mut workloads: Vec<_> = self.workloads.iter().collect();

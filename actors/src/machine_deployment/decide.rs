@@ -50,7 +50,7 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
     if spec.replicas > SetSpec::REPLICAS_MAX {
         return Err(Rejection::TooMany { most: SetSpec::REPLICAS_MAX });
     }
-    if spec.template.set.is_some() || spec.template.parent.is_some() || spec.template.has_turns() {
+    if !SetSpec::is_template(&spec.template) {
         return Err(Rejection::BadTemplate);
     }
     if !spec.selects(&spec.template) {

@@ -52,7 +52,7 @@ pub enum Rejection {
     Leaving { life: Life },
     #[error("a deployment has at most {most} machines")]
     TooMany { most: u32 },
-    #[error("its template names a set, a parent or volumes of workloads, which machines of a set cannot have")]
+    #[error("its template names a set, a parent, or for a workload a volume that is not in its `storage`")]
     BadTemplate,
     #[error("its template does not have the labels of its selector")]
     SelectorMismatch,

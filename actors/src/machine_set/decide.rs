@@ -44,7 +44,7 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
     if spec.replicas > Spec::REPLICAS_MAX {
         return Err(Rejection::TooMany { most: Spec::REPLICAS_MAX });
     }
-    if spec.template.set.is_some() || spec.template.parent.is_some() || spec.template.has_turns() {
+    if !Spec::is_template(&spec.template) {
         return Err(Rejection::BadTemplate);
     }
     if let Some(deployment) = owner(state).filter(|owner| spec.deployment.as_ref() != Some(owner)) {

@@ -53,7 +53,7 @@ pub enum Rejection {
     Leaving { life: Life },
     #[error("a set has at most {most} machines")]
     TooMany { most: u32 },
-    #[error("its template names a set, a parent or volumes of workloads, which machines of a set cannot have")]
+    #[error("its template names a set, a parent, or for a workload a volume that is not in its `storage`")]
     BadTemplate,
     #[error("it belongs to machine deployment {deployment}; scale, change or delete that instead")]
     Owned { deployment: Name },

@@ -1,8 +1,11 @@
 //! What every machine of a set asks for: written into its template, with its pool as that is when the template is applied.
 
-use bailiwick_actors::storage_rules::{
-    ClaimForm, FromPool, Minimum, Pool, Pools, StorageClaim, StorageConfig, StorageKind, check_filesystem,
-    check_volume, default_pool, demand, is_within,
+use bailiwick_actors::{
+    machine::Workload,
+    storage_rules::{
+        ClaimForm, FromPool, Minimum, Pool, Pools, StorageClaim, StorageConfig, StorageKind, check_filesystem,
+        check_volume, default_pool, demand, is_within,
+    },
 };
 
 use super::{Claim, pool_of, problem};
@@ -14,6 +17,7 @@ use crate::manifest::{
 /// What a template asks for.
 pub(super) fn claims(
     claims: &[Claim],
+    workloads: &[Workload],
     pools: &Pools,
     config: &StorageConfig,
 ) -> Result<Vec<StorageClaim>, Box<Problem>> {
@@ -26,6 +30,7 @@ pub(super) fn claims(
             return Err(problem(claim, Code::TooMany, message).next("ask for fewer").into());
         }
         apart(claim, &storage, &all)?;
+        usable(claim, &storage, workloads)?;
         all.push(storage);
     }
     Ok(all)
@@ -75,6 +80,15 @@ fn one(claim: &Claim, pool: &Pool, config: &StorageConfig) -> Result<StorageClai
         // Nobody looks on when a set removes a machine: what can stay does, unless it is said otherwise.
         is_persistent: claim.is_persistent.unwrap_or(!is_inside),
     })
+}
+
+/// Refuses what a workload uses as a volume and is none, as its pool says.
+fn usable(claim: &Claim, storage: &StorageClaim, workloads: &[Workload]) -> Result<(), Box<Problem>> {
+    let user = workloads.iter().find(|workload| workload.volumes.contains(&storage.name));
+    let Some(user) = user.filter(|_| storage.form != ClaimForm::Volume) else { return Ok(()) };
+    let message = format!("workload `{}` uses it as a volume, and its pool provides filesystems", user.name);
+    let next = "name a pool of volumes, or remove it from the workload's `volumes`";
+    Err(problem(claim, Code::BadPool, message).next(next).into())
 }
 
 /// Refuses a path that is another one's, or lies inside of it, or around it.

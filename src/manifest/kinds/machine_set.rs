@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use bailiwick_actors::{machine_set::Spec, vocab::Name};
+use bailiwick_actors::{machine_set::Spec, storage_rules::StorageKind, vocab::Name};
 
 use super::{claims, label_map, machine};
 use crate::{
@@ -64,21 +64,46 @@ pub(super) fn template_of(
     let (labels, annotations) = (texts("labels", reading), texts("annotations", reading));
     let spec = fields.require("spec", "{provider: local}", reading)?;
     let machine = machine::machine(&spec, labels, references, provider, reading)?;
-    asked_for.extend(claims::claims(&spec, reading));
+    let storage = claims::claims(&spec, reading);
+    let uses_its_own = uses_its_own(&spec, &storage, reading);
+    asked_for.extend(storage);
     if machine.parent.is_some()
         && let Some(parent) = Fields::of(&spec, &machine::FIELDS, reading)?.get("parent")
     {
         let message = "machines of a set cannot be hosted by another machine";
         return parent.refuse(reading, Code::UnknownField, message, "remove it, or declare the machines one by one");
     }
-    if machine.has_turns()
-        && let Some(workloads) = Fields::of(&spec, &machine::FIELDS, reading)?.get("workloads")
-    {
-        let message = "workloads of a set cannot use volumes: one volume cannot be attached to all machines";
-        let next = "remove `volumes`, or declare the machines one by one";
-        return workloads.refuse(reading, Code::UnknownField, message, next);
-    }
+    uses_its_own?;
     Some(machine::Spec { annotations, ..machine })
+}
+
+/// The volumes that its workloads use are what each machine asks for itself: one volume cannot be attached to all of them.
+fn uses_its_own(spec: &Field<'_>, storage: &[Claim], reading: &mut Reading<'_>) -> Option<()> {
+    let Some(workloads) = Fields::any(spec, reading)?.get("workloads") else { return Some(()) };
+    let mut is_whole = true;
+    for workload in workloads.items(limits::WORKLOADS_MAX, reading)? {
+        let Some(volumes) = Fields::any(&workload, reading).and_then(|fields| fields.get("volumes")) else { continue };
+        for volume in volumes.items(limits::VOLUMES_USED_MAX, reading)? {
+            is_whole &= is_its_own(&volume, storage, reading).is_some();
+        }
+    }
+    is_whole.then_some(())
+}
+
+fn is_its_own(volume: &Field<'_>, storage: &[Claim], reading: &mut Reading<'_>) -> Option<()> {
+    let name = volume.name(reading)?;
+    match storage.iter().find(|claim| claim.name == name) {
+        None => {
+            let message = format!("the template has no `storage` with the name `{name}`");
+            let next = "name a volume of its `storage`: every machine gets its own";
+            volume.refuse(reading, Code::DanglingReference, message, next)
+        }
+        Some(claim) if claim.kind == Some(StorageKind::Filesystem) => {
+            let message = format!("`{name}` is a filesystem, not a volume");
+            volume.refuse(reading, Code::BadText, message, "remove it: workloads find it at its path")
+        }
+        Some(_) => Some(()),
+    }
 }
 
 /// Who goes first: `{web-3: 1}`. Lower numbers go before higher ones; who is not named has 3.

@@ -25,7 +25,7 @@ fn a_set_says_how_many_machines_of_which_kind() {
     let Wish::MachineSet { name, spec } = wish(SET) else { panic!("a machine set") };
     assert_eq!((name.as_str(), spec.replicas), ("web", 3));
     assert_eq!(format!("{:?}", spec.priorities), "{web-2: -1}");
-    let member = spec.member(&name);
+    let member = spec.member(&name, &"web-1".parse().unwrap());
     assert_eq!((member.set.clone(), member.spread.as_deref()), (Some(name), Some("tier")));
     assert_eq!((member.labels["tier"].as_str(), member.annotations["owner"].as_str()), ("front", "clerk"));
 }
@@ -41,7 +41,7 @@ fn what_makes_no_sense_is_named_with_its_place() {
         (
             "spread: tier",
             "workloads: [{name: w, command: [w], volumes: [v]}]",
-            "unknown-field 8:40 spec.template.spec.workloads",
+            "dangling-reference 8:75 spec.template.spec.workloads[0].volumes[0]",
         ),
         ("provider: cloud, ", "", "missing-field 8:11 spec.template.spec.provider"),
     ];
@@ -76,6 +76,23 @@ fn what_can_outlive_its_machine_does_unless_it_is_said_otherwise() {
     assert!(!stays("{data: {volume: 'local,64M', persistent: false}}"));
     // What is inside of the machine goes with it
     assert!(!stays("{data: {filesystem: 'tmpfs,64M'}}"));
+}
+
+#[test]
+fn workloads_use_what_their_machine_asks_for() {
+    let with = |storage: &str, used: &str| {
+        let workloads = format!("workloads: [{{name: w, command: [w], volumes: [{used}]}}]");
+        SET.replace("spread: tier", &format!("{workloads}, storage: {{{storage}}}"))
+    };
+    let Wish::MachineSet { spec, .. } = wish(&with("data: 'local,64M'", "data")) else { panic!("a machine set") };
+    let member = spec.member(&"web".parse().unwrap(), &"web-3".parse().unwrap());
+    assert_eq!(format!("{:?}", member.workloads[0].volumes), "{web-3-data-0}");
+    let used = |storage: &str, used: &str| problems(with(storage, used));
+    let at = |code: &str| format!("{code} 8:75 spec.template.spec.workloads[0].volumes[0]");
+    assert_eq!(used("data: 'local,64M'", "logs"), [at("dangling-reference")]);
+    assert_eq!(used("data: {filesystem: 'tmpfs,1M'}", "data"), [at("bad-text")]);
+    // What it is, its pool says.
+    assert_eq!(used("data: 'tmpfs,1M'", "data"), ["bad-pool 8:100 spec.template.spec.storage.data"]);
 }
 
 #[test]

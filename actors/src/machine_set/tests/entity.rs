@@ -10,7 +10,8 @@ use crate::{
     machine,
     machine_set::{Change, Command, Event, Plan, Reason as R, Rejection, Spec, State, pass},
     policy::Document,
-    vocab::{Life, Name, Timestamp},
+    storage_rules::{ClaimForm, FromPool, StorageClaim},
+    vocab::{Life, Name, SizeMib, Timestamp},
 };
 
 const NOW: Timestamp = Timestamp(100_000);
@@ -26,6 +27,37 @@ fn name(text: &str) -> Name {
 fn spec(replicas: u32) -> Spec {
     let template = Arc::new(machine::Spec::with_provider(name("local")));
     Spec { replicas, template, priorities: BTreeMap::new(), deployment: None }
+}
+
+/// One whose machines ask for two volumes as `data` and for a filesystem, and whose one workload uses this.
+fn using(volume: &str) -> Spec {
+    let claim = |called: &str, count, form| StorageClaim {
+        name: name(called),
+        count,
+        size: SizeMib(64),
+        provider: name("local"),
+        pool: FromPool { name: "local".parse().expect("a pool's name"), attributes: Default::default() },
+        form,
+        read_only: false,
+        is_persistent: true,
+    };
+    let files = ClaimForm::OnVolume { path: None, is_inside: false };
+    let storage = vec![claim("data", 2, ClaimForm::Volume), claim("files", 1, files)];
+    let workload =
+        machine::Workload { volumes: [name(volume)].into(), ..machine::Workload::new(name("db"), vec!["db".into()]) };
+    let template = machine::Spec { storage, workloads: vec![workload], ..machine::Spec::with_provider(name("local")) };
+    Spec { template: Arc::new(template), ..spec(1) }
+}
+
+#[test]
+fn the_volumes_of_a_workload_are_those_of_its_own_machine() {
+    let spec = using("data");
+    let used = |machine: &str| {
+        let member = spec.member(&name("web"), &name(machine));
+        member.workloads[0].volumes.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(used("web-1"), ["web-1-data-0", "web-1-data-1"]);
+    assert_eq!(used("web-2"), ["web-2-data-0", "web-2-data-1"]);
 }
 
 fn declared() -> Vec<Event> {
@@ -180,6 +212,8 @@ fn table() -> Vec<Case<State>> {
         case(going(), Command::Declare(spec(1)), Err(Rejection::Leaving { life: Life::Dying })),
         case([], Command::Declare(spec(100_001)), Err(Rejection::TooMany { most: 100_000 })),
         case([], Command::Declare(Spec { template: inside, ..spec(1) }), Err(Rejection::BadTemplate)),
+        case([], Command::Declare(using("logs")), Err(Rejection::BadTemplate)),
+        case([], Command::Declare(using("files")), Err(Rejection::BadTemplate)),
         case(owned(), Command::Declare(spec(1)), Err(Rejection::Owned { deployment: name("shop") })),
         case(declared(), Command::Protect { on: true }, Ok((R::ProtectionAsked, vec![Event::Protected { on: true }]))),
         case(declared(), Command::Protect { on: false }, Ok((R::ProtectionKnown, vec![]))),

@@ -216,7 +216,7 @@ impl Set<'_> {
             if self.view.set_of(name) == Some(self.name) {
                 continue;
             }
-            match self.standing(name, machine::Command::Declare(spec.member(self.name))) {
+            match self.standing(name, machine::Command::Declare(spec.member(self.name, name))) {
                 Standing::New(order) => orders.push(order),
                 Standing::UnderWay => is_waiting = true,
                 Standing::Refused => failed += 1,
