@@ -6,7 +6,7 @@ use bailiwick_actors::shell::AskError;
 use bailiwick_journal::{IntegrityReport, OpenError, ReadError};
 
 use super::{
-    exit::{CLOSED_PIPE, CliError, Exit},
+    exit::{CLOSED_PIPE, CliError, Details, Exit},
     limits,
     output::OutputError,
 };
@@ -16,6 +16,7 @@ use crate::{
     handle::{ApplyError, NotOffered, QuestionError, Refusal},
     node::{KeyError, StartError, StopError},
     ownership::Unsafe,
+    text::harmless,
     view::FleetError,
 };
 
@@ -208,6 +209,9 @@ impl From<Problem> for CliError {
             code if NotOffered::CODES.contains(&code) => Exit::Refused,
             code => Exit::of_failure(code),
         };
+        if problem.code == "invalid-manifest" {
+            return of_manifest(&problem.message);
+        }
         let mut error = Self::new(exit, problem.code, problem.message);
         error.causes = problem.detail;
         match problem.next_step {
@@ -215,6 +219,14 @@ impl From<Problem> for CliError {
             None => error,
         }
     }
+}
+
+/// What the node found wrong with a manifest, which it knows line by line.
+fn of_manifest(problems: &str) -> CliError {
+    let lines: Vec<_> = problems.lines().map(harmless).collect();
+    let details = Details { text: lines.join("\n"), json: problems.into() };
+    let message = "the manifest does not fit what the node has; nothing was applied";
+    CliError { details: Some(Box::new(details)), ..CliError::new(Exit::BadInput, "invalid-manifest", message) }
 }
 
 impl From<ClientError> for CliError {
