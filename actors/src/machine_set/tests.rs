@@ -87,7 +87,7 @@ fn who_is_kept_is_no_machine_of_the_number_and_goes_with_its_set() {
     let kept = Member { is_kept: true, ..member("a", MachinePhase::Failed) };
     let seen =
         |is_going: bool| SetSeen { replicas: usize::from(!is_going), is_frozen: false, is_cut_off: false, is_going };
-    assert_eq!(plan(&seen(false), &[kept.clone()]), Plan { stale: vec![], change: Change::Create(1) });
+    assert_eq!(plan(&seen(false), std::slice::from_ref(&kept)), Plan { stale: vec![], change: Change::Create(1) });
     assert_eq!(plan(&seen(true), &[kept]), Plan { stale: vec!["a".to_owned()], change: Change::Nothing });
 }
 
