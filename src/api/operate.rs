@@ -64,7 +64,7 @@ fn command(fleet: &Fleet, entity: &StreamId, verb: Verb) -> Result<AnyCommand, F
         }
         Verb::Hold { .. } | Verb::Unhold => ("machines and machine sets", is_machine || is_set),
         Verb::Thaw => ("machine sets", is_set),
-        Verb::Adopt { .. } | Verb::Disown => ("machines", is_machine),
+        Verb::Adopt { .. } | Verb::Disown | Verb::Keep { .. } | Verb::Unkeep => ("machines", is_machine),
     };
     if !is_meant {
         let message = format!("this works for {works_for} only, not for a {}", entity.kind());
@@ -97,6 +97,8 @@ fn command(fleet: &Fleet, entity: &StreamId, verb: Verb) -> Result<AnyCommand, F
         }
         Verb::Thaw => AnyCommand::MachineSet(machine_set::Command::Thaw),
         Verb::Disown => of_machine(machine::Command::Disown),
+        Verb::Keep { for_ms } => of_machine(machine::Command::Keep { until: fleet.time.after(for_ms) }),
+        Verb::Unkeep => of_machine(machine::Command::Unkeep),
         Verb::Adopt { instance } => {
             let (provider, instance) = found(fleet, entity, instance.as_deref())?;
             of_machine(machine::Command::Adopt { provider, instance })

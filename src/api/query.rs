@@ -280,27 +280,31 @@ impl Query {
             Self::List { kind, selector, .. } if !selector.is_everything() && !view::has_labels(kind) => {
                 Err(Problem { next_step: Some("leave --selector out".into()), ..bad(&format!("no {kind} has labels")) })
             }
-            Self::List { kind, selector, .. } => match kind.as_str() {
-                "machine" => {
-                    let mut machines = view::machines(fleet);
-                    machines.retain(|machine| selector.selects(&machine.labels));
-                    json(&machines)
-                }
-                "volume" => json(&view::volumes(fleet)),
-                "volume-attachment" => json(&view::attachments(fleet)),
-                "filesystem" => json(&view::filesystems(fleet)),
-                "filesystem-attachment" => json(&view::filesystem_attachments(fleet)),
-                "machine-set" => json(&view::machine_sets(fleet)),
-                "machine-deployment" => json(&view::machine_deployments(fleet)),
-                "machine-class" => json(&view::machine_classes(fleet)),
-                "replica-set" => json(&view::replica_sets(fleet)),
-                "member" => json(&view::members(fleet)),
-                "policy" => json(&view::policies(fleet)),
-                kind => match document::Kind::of(kind) {
-                    Some(kind) => json(&view::documents(fleet, kind)),
-                    None => Err(not_found(&format!("unknown kind {kind}"), KINDS)),
+            Self::List { kind, selector, .. } => marked(
+                fleet,
+                kind,
+                match kind.as_str() {
+                    "machine" => {
+                        let mut machines = view::machines(fleet);
+                        machines.retain(|machine| selector.selects(&machine.labels));
+                        json(&machines)
+                    }
+                    "volume" => json(&view::volumes(fleet)),
+                    "volume-attachment" => json(&view::attachments(fleet)),
+                    "filesystem" => json(&view::filesystems(fleet)),
+                    "filesystem-attachment" => json(&view::filesystem_attachments(fleet)),
+                    "machine-set" => json(&view::machine_sets(fleet)),
+                    "machine-deployment" => json(&view::machine_deployments(fleet)),
+                    "machine-class" => json(&view::machine_classes(fleet)),
+                    "replica-set" => json(&view::replica_sets(fleet)),
+                    "member" => json(&view::members(fleet)),
+                    "policy" => json(&view::policies(fleet)),
+                    kind => match document::Kind::of(kind) {
+                        Some(kind) => json(&view::documents(fleet, kind)),
+                        None => Err(not_found(&format!("unknown kind {kind}"), KINDS)),
+                    },
                 },
-            },
+            ),
             Self::Describe { entity, .. } => match view::describe(journal, fleet, entity).map_err(unreadable)? {
                 Some(description) => json(&description),
                 None => Err(no_entity(fleet, entity)),
@@ -570,6 +574,18 @@ fn unreadable(error: impl std::error::Error) -> Problem {
 
 fn bad(message: &str) -> Problem {
     Problem { code: "bad-request".into(), message: message.into(), ..Problem::default() }
+}
+
+/// The rows of a list, with a mark on those that are protected from deletion.
+fn marked(fleet: &Fleet, kind: &str, rows: Result<Value, Problem>) -> Result<Value, Problem> {
+    let mut rows = rows?;
+    for row in rows.as_array_mut().into_iter().flatten() {
+        let stream = row["name"].as_str().and_then(|name| StreamId::new(kind, name).ok());
+        if stream.is_some_and(|stream| fleet.is_protected(&stream)) {
+            row["protected"] = true.into();
+        }
+    }
+    Ok(rows)
 }
 
 fn not_found(message: &str, next_step: &str) -> Problem {

@@ -209,21 +209,24 @@ impl From<Problem> for CliError {
             code if NotOffered::CODES.contains(&code) => Exit::Refused,
             code => Exit::of_failure(code),
         };
-        let mut error = Self::new(exit, problem.code, String::new());
-        if problem.message.contains('\n') {
-            // Lines with the place that is meant, as a compiler has them. They came from outside.
-            let lines: Vec<_> = problem.message.lines().map(harmless).collect();
-            error.details = Some(Box::new(Details { text: lines.join("\n"), json: problem.message.into() }));
-            error.message = "the manifest is invalid; nothing was applied".into();
-        } else {
-            error.message = problem.message;
-        }
+        let mut error = match problem.code.as_str() {
+            "invalid-manifest" => of_manifest(&problem.message),
+            code => Self::new(exit, code.to_owned(), problem.message),
+        };
         error.causes = problem.detail;
         match problem.next_step {
             Some(next_step) => error.next(next_step),
             None => error,
         }
     }
+}
+
+/// What the node found wrong with a manifest, which it knows line by line.
+fn of_manifest(problems: &str) -> CliError {
+    let lines: Vec<_> = problems.lines().map(harmless).collect();
+    let details = Details { text: lines.join("\n"), json: problems.into() };
+    let message = "the manifest does not fit what the node has; nothing was applied";
+    CliError { details: Some(Box::new(details)), ..CliError::new(Exit::BadInput, "invalid-manifest", message) }
 }
 
 impl From<ClientError> for CliError {

@@ -97,6 +97,7 @@ pub(super) fn table(kind: &str, rows: &Value) -> Sheet {
                 (Column::wide("PHASE"), |row| text(&row["phase"])),
                 (Column::wide("HEALTH"), |row| text(&row["health"])),
                 (Column::wide("LABELS"), |row| map(&row["labels"])),
+                (Column::wide("PROTECTED"), |row| protected(row)),
                 (Column::wide("UID"), |row| text(&row["uid"])),
             ],
             "volume" => &[
@@ -108,6 +109,7 @@ pub(super) fn table(kind: &str, rows: &Value) -> Sheet {
                 (Column::always("MACHINE"), |row| text(&row["attachedTo"])),
                 (Column::required("AGE"), |row| age(&row["ageMs"])),
                 (Column::always("DETAIL"), |row| text(&row["detail"])),
+                (Column::wide("PROTECTED"), |row| protected(row)),
                 (Column::wide("UID"), |row| text(&row["uid"])),
             ],
             "volume-attachment" => &[
@@ -131,6 +133,7 @@ pub(super) fn table(kind: &str, rows: &Value) -> Sheet {
                 (Column::always("MACHINES"), |row| list(&row["attachedTo"])),
                 (Column::required("AGE"), |row| age(&row["ageMs"])),
                 (Column::always("DETAIL"), |row| text(&row["detail"])),
+                (Column::wide("PROTECTED"), |row| protected(row)),
                 (Column::wide("UID"), |row| text(&row["uid"])),
             ],
             "filesystem-attachment" => &[
@@ -152,6 +155,7 @@ pub(super) fn table(kind: &str, rows: &Value) -> Sheet {
                 (Column::required("PROVIDER"), |row| text(&row["provider"])),
                 (Column::required("AGE"), |row| age(&row["ageMs"])),
                 (Column::always("DETAIL"), |row| text(&row["detail"])),
+                (Column::wide("PROTECTED"), |row| protected(row)),
                 (Column::wide("UID"), |row| text(&row["uid"])),
             ],
             "machine-deployment" => &[
@@ -165,6 +169,7 @@ pub(super) fn table(kind: &str, rows: &Value) -> Sheet {
                 (Column::always("DETAIL"), |row| text(&row["detail"])),
                 (Column::wide("PROVIDER"), |row| text(&row["provider"])),
                 (Column::wide("STRATEGY"), |row| text(&row["strategy"])),
+                (Column::wide("PROTECTED"), |row| protected(row)),
                 (Column::wide("UID"), |row| text(&row["uid"])),
             ],
             "machine-class" => &[
@@ -189,6 +194,7 @@ pub(super) fn table(kind: &str, rows: &Value) -> Sheet {
                 (Column::required("AGE"), |row| age(&row["ageMs"])),
                 (Column::always("DETAIL"), |row| text(&row["detail"])),
                 (Column::wide("TERM"), |row| text(&row["term"])),
+                (Column::wide("PROTECTED"), |row| protected(row)),
                 (Column::wide("UID"), |row| text(&row["uid"])),
             ],
             "member" => &[
@@ -287,6 +293,11 @@ pub(super) fn status(value: &Value) -> Cell {
         Some(word) => Cell::busy(word),
         None => Cell::none(),
     }
+}
+
+/// Whether it is protected from deletion.
+fn protected(row: &Value) -> Cell {
+    if row["protected"] == true { "yes".into() } else { Cell::none() }
 }
 
 /// What a member is, in the colour of its health.

@@ -145,6 +145,10 @@ enum Command {
     Hold(operate::HoldArgs),
     /// End a hold; the node does what was held back
     Unhold(operate::UnholdArgs),
+    /// Keep a machine as it is for diagnosis: it is out of service, and its set creates another one
+    Keep(operate::KeepArgs),
+    /// End that; its set removes the machine
+    Unkeep(operate::MachineArgs),
     /// Protect an object from deletion, by anybody and by the node itself
     Protect(operate::ProtectArgs),
     /// End the protection of an object from deletion
@@ -304,6 +308,8 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Retry(args) => retry::main(global, args),
         Command::Hold(args) => operate::hold(global, args),
         Command::Unhold(args) => operate::unhold(global, args),
+        Command::Keep(args) => operate::keep(global, args),
+        Command::Unkeep(args) => operate::unkeep(global, args),
         Command::Protect(args) => operate::protect(global, args),
         Command::Unprotect(args) => operate::unprotect(global, args),
         Command::Thaw(args) => operate::thaw(global, args),

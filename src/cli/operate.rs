@@ -1,4 +1,4 @@
-//! `bailiwick hold`, `unhold`, `protect`, `unprotect`, `thaw`, `adopt` and `disown`: what operators ask of one entity.
+//! `bailiwick hold`, `unhold`, `keep`, `unkeep`, `protect`, `unprotect`, `thaw`, `adopt` and `disown`: what operators ask of one entity.
 
 use bailiwick_actors::{ports::Clock, vocab::HOLD_REASON_BYTES_MAX};
 use clap::Args;
@@ -60,6 +60,16 @@ pub(super) struct MachineArgs {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct KeepArgs {
+    /// The machine: `machine/web`
+    #[arg(value_name = "machine/NAME")]
+    entity: String,
+    /// How long it is kept: `90m`, `2h`
+    #[arg(long = "for", value_name = "TIME", value_parser = super::wait::duration)]
+    period: std::time::Duration,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct AdoptArgs {
     /// The machine: `machine/web`
     #[arg(value_name = "machine/NAME")]
@@ -114,6 +124,15 @@ pub(super) fn thaw(global: &Global, args: ThawArgs) -> Result<Exit, CliError> {
 
 pub(super) fn adopt(global: &Global, args: AdoptArgs) -> Result<Exit, CliError> {
     ask(global, &args.entity, &["machine"], Verb::Adopt { instance: args.instance })
+}
+
+pub(super) fn keep(global: &Global, args: KeepArgs) -> Result<Exit, CliError> {
+    let for_ms = u64::try_from(args.period.as_millis()).unwrap_or(u64::MAX);
+    ask(global, &args.entity, &["machine"], Verb::Keep { for_ms })
+}
+
+pub(super) fn unkeep(global: &Global, args: MachineArgs) -> Result<Exit, CliError> {
+    ask(global, &args.entity, &["machine"], Verb::Unkeep)
 }
 
 pub(super) fn disown(global: &Global, args: MachineArgs) -> Result<Exit, CliError> {

@@ -65,6 +65,8 @@ fn settings(document: &Document) -> Vec<(&'static str, String)> {
         ("health.drainTimeout", period(health.drain.timeout_ms)),
         ("health.drainSkipAfter", period(health.drain.skip_after_ms)),
         ("health.drainOrder", drain_order(health.drain.order).to_owned()),
+        ("health.keepFailed", period(health.keep.failed_ms)),
+        ("health.keepFailedMax", health.keep.most.to_string()),
         ("retries.by", retry_by(retries.by).to_owned()),
         ("retries.permanentMax", retries.permanent_max.to_string()),
         ("retries.judged", judged(retries.judged).to_owned()),

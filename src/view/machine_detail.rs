@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     machine::{self, Health, Instance, Node, TurnStep},
-    vocab::{Name, Timestamp},
+    vocab::{Life, Name, Timestamp},
 };
 
 use super::{
@@ -25,8 +25,13 @@ pub(super) fn machine_detail(state: &machine::State, now: Timestamp) -> Option<S
     // Why it goes comes first: what is done about it follows from that.
     let goes = state.goes_because().map(|why| format!("goes because {why}"));
     let kept = state.is_kept_by_protection().then(|| "protected, so it is not replaced".to_owned());
+    let aside = state.aside.filter(|_| state.life == Life::Alive).map(|aside| match aside.is_over {
+        false => format!("kept for diagnosis {}", until(now, aside.until)),
+        true => "no longer kept for diagnosis; its set removes it".to_owned(),
+    });
     let now_done = own_detail(state, now).into_iter().chain(told(state));
-    let parts: Vec<String> = held.into_iter().chain(goes).chain(kept).chain(now_done).chain(strays).collect();
+    let parts: Vec<String> =
+        held.into_iter().chain(goes).chain(aside).chain(kept).chain(now_done).chain(strays).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 

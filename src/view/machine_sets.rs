@@ -81,7 +81,7 @@ fn told(set: &State, machines: &[(&str, &machine::State)]) -> (Status, Option<St
     let member = |spec: &Spec, name: &str, machine| Some(member(spec, &name.parse().ok()?, Timestamp(0), machine));
     let members: Vec<Member> =
         spec.flat_map(|spec| machines.iter().filter_map(move |(name, machine)| member(spec, name, machine))).collect();
-    let unready = members.iter().position(|member| !member.is_ready()).map(|at| machines[at]);
+    let unready = members.iter().position(|member| !member.is_ready() && !member.is_kept).map(|at| machines[at]);
     let unready = unready.map(|(name, machine)| format!("machine/{name} is {}", machine.status()));
     (status(set, &members), unready)
 }

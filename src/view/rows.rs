@@ -65,6 +65,8 @@ pub struct MachineRow {
     pub next_try_ms: Option<u64>,
     /// When it is looked at next by itself, whatever for.
     pub next_look_ms: Option<u64>,
+    /// Until when it is kept for diagnosis, out of service.
+    pub kept_until_ms: Option<u64>,
     /// Why an operator holds it.
     pub held: Option<String>,
     /// Whether something would have happened to it and did not, because it is held.
@@ -194,6 +196,7 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.effort().and_then(next_try).or(stray_try(state)).map(|until| until.0),
         next_look_ms: next_look(state).map(|until| until.0),
+        kept_until_ms: state.aside.filter(|_| state.is_aside()).map(|aside| aside.until.0),
         held: state.hold.as_ref().map(|hold| hold.reason.clone()),
         held_back: state.is_held_back(),
         detail: match (withheld_from(fleet, name), machine_detail(state, fleet.time)) {

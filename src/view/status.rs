@@ -109,7 +109,7 @@ impl Look {
 
     /// Given up, gone, silent or unwell, waiting after a fault, or not as declared while nothing goes on.
     fn is_trouble(&self) -> bool {
-        matches!(self.status, "failed" | "lost" | "stale" | "unhealthy" | "held" | "disowned")
+        matches!(self.status, "failed" | "lost" | "stale" | "unhealthy" | "held" | "kept" | "disowned")
             || self.next_try_ms.is_some()
             || self.held_back
     }
@@ -248,7 +248,9 @@ fn since(fleet: &Fleet, look: &Look) -> Timestamp {
 /// What is missing until everything is as declared: machines run and their agents report that all is well, volumes are
 /// there, attachments are attached, and what was to go is gone. Empty when the fleet has converged.
 pub fn pending(fleet: &Fleet) -> Vec<Pending> {
-    let open = looks(fleet).into_iter().filter(|look| look.leaving || !look.ready);
+    // What is kept for somebody to look at is out of service: nobody waits for it.
+    let is_open = |look: &Look| look.status != "kept" && (look.leaving || !look.ready);
+    let open = looks(fleet).into_iter().filter(is_open);
     open.map(|look| Pending {
         entity: look.entity(),
         status: look.status,

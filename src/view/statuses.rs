@@ -15,6 +15,7 @@ pub fn statuses(kind: &str) -> &'static [&'static str] {
             "lost",
             "failed",
             "held",
+            "kept",
             "disowned",
             "draining",
             "dying",

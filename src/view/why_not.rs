@@ -205,6 +205,11 @@ fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
         let by = format!("`bailiwick unhold {entity}`");
         return Some(Unmet::new("the end of its hold", because, by).looked_at(hold.until));
     }
+    if let Some(aside) = state.aside.filter(|_| state.is_aside()) {
+        let because = format!("it is out of service, and kept for diagnosis {}", until(fleet.time, aside.until));
+        let unmet = Unmet::new("the end of its keeping", because, format!("`bailiwick unkeep {entity}`"));
+        return Some(unmet.looked_at(Some(aside.until)));
+    }
     if let Some(unmet) = kept(entity, state) {
         return Some(unmet);
     }

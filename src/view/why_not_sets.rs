@@ -68,7 +68,7 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
     if wanted == "at-its-number" {
         return Some(None);
     }
-    if let Some((machine, _)) = machines.find(|(_, machine)| !machine.state.is_ready()) {
+    if let Some((machine, _)) = machines.find(|(_, machine)| !machine.state.is_ready() && !machine.state.is_aside()) {
         return Some(Some(of_other(fleet, &format!("machine/{machine}"), "ready", "ready machines")));
     }
     if row.ready {

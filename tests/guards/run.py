@@ -87,7 +87,7 @@ def main():
     root = pathlib.Path.cwd()
     shows = "--by" in sys.argv
     sys.argv = [argument for argument in sys.argv if argument != "--by"]
-    lists = sys.argv[2:] or ["machines.txt", "scenarios.txt", "secrets.txt"]
+    lists = sys.argv[2:] or ["machines.txt", "protection.txt", "scenarios.txt", "secrets.txt"]
     guards = [guard for name in lists for guard in records((root / "tests/guards" / name).read_text())]
     copy = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()) / "workspace"
     shutil.copytree(root, copy, ignore=shutil.ignore_patterns("target", ".git"))

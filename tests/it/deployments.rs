@@ -261,6 +261,39 @@ fn a_rollout_that_waits_follows_another_policy_at_once() {
 }
 
 #[test]
+fn a_machine_that_is_kept_has_another_in_its_place_and_goes_when_its_time_is_over() {
+    // Given a deployment that is complete
+    let mut room = Room::new().settled(rolling(3, 1, 0, "v1"));
+    let until = room.desk.now.after(7_200_000);
+    // When an operator keeps one of its machines
+    room.desk.machine("web-1-1", machine::Command::Keep { until });
+    room.settle(|_| ());
+    // Then it is complete again without it, which is still there, also when its set is an old one
+    assert_eq!((room.existing().len(), room.ready(), room.state().status()), (4, 3, "complete"));
+    room.ask(Command::Declare(rolling(3, 1, 0, "v2")));
+    room.settle(|_| ());
+    assert_eq!((room.of_version("v1"), room.of_version("v2"), room.state().status()), (1, 3, "complete"));
+    // And it goes by itself
+    while room.of_version("v1") > 0 {
+        assert!(room.desk.wake_next());
+        room.settle(|_| ());
+    }
+    assert!(until <= room.desk.now);
+    assert_eq!((room.existing().len(), room.state().status()), (3, "complete"));
+}
+
+#[test]
+fn a_machine_that_is_kept_goes_with_its_deployment() {
+    let mut room = Room::new().settled(rolling(2, 1, 0, "v1"));
+    let until = room.desk.now.after(7_200_000);
+    room.desk.machine("web-1-1", machine::Command::Keep { until });
+    room.settle(|_| ());
+    room.ask(Command::Remove);
+    room.settle(|_| ());
+    assert_eq!((room.existing().len(), room.state().life), (0, Life::Removed));
+}
+
+#[test]
 fn a_deployment_that_goes_takes_its_sets_and_machines_along() {
     let mut room = Room::new().settled(rolling(3, 1, 1, "v1"));
     room.ask(Command::Declare(rolling(3, 1, 1, "v2")));

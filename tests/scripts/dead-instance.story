@@ -65,4 +65,4 @@ converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal ed532b07ce4b7e2293619c45d0e59a9890d03f03faa11e5a5af9467f8e57d323
+journal 082de6dcad181c1bf20cf2e4f9b8ba522a5e8f8bb2154dd9ace7d411e71e5863

@@ -50,4 +50,4 @@ converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal ac7434a2a3648f2444d8eff239c182a3fd510e7f2d3378625c502b1ba78ba28d
+journal 1fbfcf9b536519d89cd48e69f673ece0007f980accaa816d20b5c70e7e24e19c

@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal ca7f162157c070059c6a0f1d877a2b1b1a2727e70c516ff76e5e730928e4d4b2
+journal 1ee77e604d6c113f88d432cb74f7f3cc478b7797be53414db8b6a138156895c4

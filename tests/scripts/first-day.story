@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal d53bf26029cb3996639814461349dc98722bbfdbd43843f51e846b2e16789c0a
+journal 63f27ea99a2bea0ee573940427e7403e0c875c3f581381cdf31477733d0b0312

@@ -33,4 +33,4 @@
 
 converged after 3011.000 s: 24 entries, 1326 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal acb52bf413b357bcbff57f0e81cb6e3527203d5ebc145bd04db1bd3ddbcc6773
+journal 80abee13278612438add7b8186e9eab221d543f31ffd3fcdc20b526775c68dc4

@@ -108,4 +108,4 @@ converged after 1800.000 s: 98 entries, 813 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 9564d1d53f4ff250b896e5e2c952e7e62a85b47d3fc01c781d474e88a03628cb
+journal 9613145cca0bdb491d8ac22e31652080e229b95bfcbb1f02703cff19f8a56c05

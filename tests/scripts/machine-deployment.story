@@ -210,4 +210,4 @@ converged after 7201.000 s: 192 entries, 2174 provider calls, 1 crashes, seed 43
   machine/web-2-1                  removed
   machine/web-2-2                  removed
   machine/web-2-3                  removed
-journal 1fd3df3d62ea6b5b9a5002c2a85e16a37b5b1f450328efd8caee50d18f9ce2be
+journal 6d01d48577915039e093e49cccba8a8970aec33a96bbe3cf70ef9dde27a9f679

@@ -134,4 +134,4 @@ converged after 1801.000 s: 115 entries, 1094 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal 4b294fefd165cf3c2a5cdaf79de4fe440bef432d99ba5b0b5eb956347daf655f
+journal 5a8d190ef072a0be71766d98e4c505de946f85b06553fbdb72f0957d8b4752d5

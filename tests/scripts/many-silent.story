@@ -50,4 +50,4 @@ converged after 3600.000 s: 38 entries, 1443 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal 3118061f3964f551d26254e751e661d7deab4ed6ea259ce5cd081174c6f359ff
+journal 2ac1462487a1f810cd8bb776b5190b99b85e33d7de26d89225a9b336f4f2a676

@@ -28,4 +28,4 @@
 
 converged after 5400.000 s: 24 entries, 1805 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal c7bf5c7f044387239bbeb8368506fd2e071d5ba85f3833962dd96e97a2fd56bd
+journal 05ca51ca5577f12245df9a16167f1373f8c3333339e0e1a972b0abbf9aa3bb9b

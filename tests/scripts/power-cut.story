@@ -51,4 +51,4 @@ converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 8b9848b703439cd46832182293ab9de30f3c5aa3500ca6ca66187bc477833e41
+journal 808cee0a2e8cc890e2748331a41ae63857f4ea15def44d1579d13b37c2cfed82

@@ -11,4 +11,4 @@
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal 3f641e5d3e2a3be1056754e2eac38287e673884ad16c7389667487535c2594a1
+journal a40c51007bc4d3a6ef0ed2276be2c6f6a8eb7ef8b1813259b68788ae82c91f25

@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 007e0c1e3d249c4a1cbe4accdfd70e30d59488a7d8929ef9cd64018650e456a2
+journal beb5561f2f298d546e62de62cc372e927f7b5734c8e463bd0db97bdd889026fd

@@ -496,4 +496,4 @@ converged after 10801.000 s: 450 entries, 8706 provider calls, 1 crashes, seed 6
   volume/web-2-1-scratch-0         removed
   volume/web-2-2-data-0            available
   volume/web-2-2-scratch-0         removed
-journal 63448c2081293c2994ae529647b5a3c0c42597b7f944ec374dd6ecb30dfc7e35
+journal bef64cd64921f98b2ebdc73fd76f7fafb3c26cabac9cfc33b0b17517857de99f

@@ -44,4 +44,4 @@ converged after 1200.000 s: 32 entries, 723 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 8effc746ade33cb186bfa7c8a0735c81481f35b50ba4d8fe67d02ab80d8a1916
+journal 78f3da761d7eb7b8cb8694141beeec884beb97ef5c6135cf55393cdd7083f27c

@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal cca8f590eb8e6de5b29cf170bb627b6ad19b7fb3669a29bc5651755247245e45
+journal e7638e71d45dc6f3f0fe19c8718d2f34214cadc404308655f6edf74b58227b16

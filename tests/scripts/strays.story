@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal 6959d9a996042ab95a9b5c052460054c9bf83095b34f8894157dd0e7ac664620
+journal 64ee47c2a686e57b3d743208875d43e1351b38d8112b3073c6947b80a4b36224

@@ -153,4 +153,4 @@ converged after 5400.000 s: 133 entries, 1817 provider calls, 1 crashes, seed 47
   volume/data-b                    available
   volume/data-c                    available
   volume/logs-a                    available
-journal ce85d59ece192eb170ffa554fcb7c6911cf894b4b068b2a6009b8baf0cace3dd
+journal 8e0c65913d299fe1cb85b515194202892ecdea329363177efcf7f9824d430bdc

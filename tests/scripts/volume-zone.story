@@ -88,4 +88,4 @@ converged after 1811.000 s: 75 entries, 732 provider calls, 0 crashes, seed 5
   volume-attachment/db:db-data-0   removed
   volume-attachment/heir:db-data-0 attached
   volume/db-data-0                 reserved
-journal 26c5842740521774be842d23a16f81c3f95eff804158c70a5b867a9dfb6557d9
+journal 4ba4a1c15351c4a1f22e8883da8d1a80587c97a5430f19311401e0db3d8c3632

@@ -75,4 +75,4 @@ converged after 7200.000 s: 56 entries, 2163 provider calls, 2 crashes, seed 35
   machine/m-6                      ready
   machine/m-7                      ready
   machine/m-8                      ready
-journal d57ae5fa4226b50e66b3955b2099aad5c3e14ca18d19c50dd21e164d956037ed
+journal ae05f2cb07def0844a156ffc37ec472afe2e31883ef9d533eef5e55983944dbb

@@ -46,4 +46,4 @@ converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 0c03b881a3ab432fc784c5f12b065f723dc5862c6016c9d2f793e8a06bbbc5ed
+journal 51822773906e2cba0f20e9c120a00004beb02dcc83b0ed4302cc122144ae7869

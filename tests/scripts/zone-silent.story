@@ -60,4 +60,4 @@ converged after 10800.000 s: 52 entries, 2887 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal b911f166d13fd11c83c343c3e9edf4ce1835d702f3d227ee137ddee37c8a344c
+journal ddaf7c11f256f093870cd3a04041671edf1f264ce5ad848c5eb5e124f9aa40c1

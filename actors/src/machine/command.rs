@@ -95,6 +95,12 @@ pub enum Command {
     JudgeAnew { effect: EffectId, since: Timestamp },
     /// It is not to be removed, or may be again.
     Protect { on: bool },
+    /// Its time is over, and it is to be kept as it is for a while, out of service. A supervisor's order.
+    KeepFailed { effect: EffectId },
+    /// It shall be kept as it is until then, out of service. An operator's wish.
+    Keep { until: Timestamp },
+    /// It need not be kept any more.
+    Unkeep,
 }
 
 /// In which way a machine goes, and why.

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, RemovalReason, Report,
-    Skipped, Spec, State, Step, answers, containers, draining, eviction, foreign, hanging, health, hold, is_overdue,
-    joining, made_from, membership, of_other, progress, protection, siting, start, turns, volume_zones,
+    Skipped, Spec, State, Step, answers, aside, containers, draining, eviction, foreign, hanging, health, hold,
+    is_overdue, joining, made_from, membership, of_other, progress, protection, siting, start, turns, volume_zones,
 };
 use crate::{
     contract::{self, Decision},
@@ -49,6 +49,9 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Wake { .. } => wake(state, facts),
         Command::Hold { reason, until } => hold::hold(state, reason, *until, facts),
         Command::Unhold => hold::unhold(state, facts),
+        Command::KeepFailed { effect } => aside::lay(state, *effect, facts),
+        Command::Keep { until } => aside::keep(state, *until, facts),
+        Command::Unkeep => aside::let_go(state),
         Command::Protect { on } => protection::protect(state, *on, facts),
         Command::Adopt { provider, instance } => foreign::adopt(state, provider, instance, facts),
         Command::Disown => foreign::disown(state),
@@ -274,6 +277,9 @@ fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
     if turns::until(state).is_some_and(|until| until <= facts.now) {
         return Ok(Decision::because(Reason::TurnTimedOut, turns::with_next(state, Vec::new(), facts)));
     }
+    if aside::until(state).is_some_and(|until| until <= facts.now) {
+        return Ok(Decision::because(Reason::AsideOver, [Event::AsideEnded]));
+    }
     if let Some(overdue) = health::overdue(state, facts.now) {
         // Whatever else is due wakes it again.
         return Ok(Decision::because(Reason::TimeOver, [overdue]));
@@ -285,7 +291,8 @@ fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
     if !due.is_empty() {
         return Ok(Decision::because(Reason::RetryDue, due));
     }
-    let waits = waiting(state).next().is_some() || health::until(state).is_some() || draining::until(state).is_some();
+    let times = [health::until(state), draining::until(state), aside::until(state)];
+    let waits = waiting(state).next().is_some() || times.iter().any(Option::is_some);
     Ok(Decision::nothing(if waits { Reason::NotDueYet } else { Reason::NothingWaits }))
 }
 
@@ -322,6 +329,9 @@ fn report_lost(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
     }
     if state.protected {
         return Ok(Decision::because(Reason::InstanceGoneProtected, events));
+    }
+    if state.aside.is_some() {
+        return Ok(Decision::because(Reason::InstanceGoneAside, events));
     }
     if state.hold.is_some() {
         events.push(Event::Withheld { step: Step::Replace, at: facts.now });

@@ -286,6 +286,13 @@ pub enum Event {
     Protected {
         on: bool,
     },
+    /// It is out of service from now on, and kept as it is until then.
+    LaidAside {
+        until: Timestamp,
+        at: Timestamp,
+    },
+    /// It is kept no more.
+    AsideEnded,
 }
 
 /// What a forced removal did not wait for.
@@ -366,7 +373,9 @@ impl Event {
             | Self::BecameWell { .. }
             | Self::BecameSuspect { .. }
             | Self::BecameOverdue { .. }
-            | Self::GivenUp { .. } => &[Health],
+            | Self::GivenUp { .. }
+            | Self::LaidAside { .. }
+            | Self::AsideEnded => &[Health],
             Self::DrainBegan { .. } => &[Drain, Draining],
             Self::DrainEnded { .. }
             | Self::EvictionRefused { .. }

@@ -6,7 +6,7 @@ use bailiwick_journal::Version;
 
 use super::{
     Drain, Event, Health, Hold, Instance, Joined, Leaving, MadeFrom, Node, Progress, Site, Skipped, Spec, Start, State,
-    Stray, Turns, draining,
+    Stray, Turns, aside, draining,
 };
 use crate::{
     ports::Condition,
@@ -38,6 +38,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
             state.made_from = std::mem::take(&mut state.made_from).asked(state.spec.as_deref());
             state.start = Start::asked(at, state.spec.as_deref(), &state.units);
             state.is_away();
+            state.aside = None;
         }
         Event::Created { instance, at: since } => {
             if let Instance::Creating(effort) = &state.instance {
@@ -143,6 +144,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
         Event::InstanceLeft { effect, why } => {
             state.instance = Instance::None;
             state.is_away();
+            state.aside = None;
             if *why == Leaving::OperatorKeeps {
                 state.kept.insert(*effect);
             }
@@ -192,6 +194,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
         Event::BecameOverdue { cause, at: since, .. } => {
             state.health = Health::Overdue { cause: *cause, since: *since };
         }
+        Event::LaidAside { .. } | Event::AsideEnded => aside::evolve(state, event),
         // What follows is an event of its own.
         Event::GivenUp { .. } => (),
         Event::DrainBegan { at: since, until, turns } => {

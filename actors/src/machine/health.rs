@@ -165,25 +165,34 @@ pub(super) fn overdue(state: &State, now: Timestamp) -> Option<Event> {
     (until <= now).then_some(Event::BecameOverdue { cause, until, at: now })
 }
 
-/// A supervisor, or an operator, gives it up: its instance is replaced.
-pub(super) fn give_up(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
-    let is_current = state.running_effect() == Some(effect);
+/// What it would be given up for now; or what follows, if it is not to be.
+pub(super) fn judged(state: &State, effect: EffectId, facts: &Facts<'_>) -> Result<Cause, Decision<State>> {
+    let is_current = state.running_effect() == Some(effect) && !state.is_aside();
     let (Health::Overdue { cause, .. }, true, Life::Alive) = (&state.health, is_current, state.life) else {
-        return Ok(Decision::nothing(Reason::Recovered));
+        return Err(Decision::nothing(Reason::Recovered));
     };
     if state.protected {
-        return Ok(Decision::nothing(Reason::GivenUpProtected));
+        return Err(Decision::nothing(Reason::GivenUpProtected));
     }
     if let Some(hold) = &state.hold {
         let is_noted = hold.withheld.contains(&Step::GiveUp);
         let note = (!is_noted).then_some(Event::Withheld { step: Step::GiveUp, at: facts.now });
-        return Ok(Decision::because(Reason::OnHold, note));
+        return Err(Decision::because(Reason::OnHold, note));
     }
     if state.drain.is_some() {
-        return Ok(Decision::nothing(Reason::AlreadyGoing));
+        return Err(Decision::nothing(Reason::AlreadyGoing));
     }
+    Ok(*cause)
+}
+
+/// A supervisor, or an operator, gives it up: its instance is replaced.
+pub(super) fn give_up(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {
+    let cause = match judged(state, effect, facts) {
+        Ok(cause) => cause,
+        Err(decision) => return Ok(decision),
+    };
     let next = draining::begin(state, facts).unwrap_or(Event::DeleteRequested { at: facts.now });
-    Ok(Decision::because(Reason::GivenUp, [Event::GivenUp { cause: *cause, at: facts.now }, next]))
+    Ok(Decision::because(Reason::GivenUp, [Event::GivenUp { cause, at: facts.now }, next]))
 }
 
 /// Its zone is back, and it may be so in a moment, too: it gets another look's time.
@@ -215,10 +224,11 @@ pub fn is_doubted(state: &State) -> bool {
         && matches!(state.instance, Instance::Running { .. })
         && state.life == Life::Alive
         && state.drain.is_none()
+        && state.aside.is_none()
 }
 
 /// Whether its instance runs and its time is over.
 pub fn is_overdue(state: &State) -> bool {
     let is_over = matches!((&state.instance, &state.health), (Instance::Running { .. }, Health::Overdue { .. }));
-    is_over && state.life == Life::Alive && state.drain.is_none()
+    is_over && state.life == Life::Alive && state.drain.is_none() && state.aside.is_none()
 }

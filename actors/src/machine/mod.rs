@@ -28,6 +28,8 @@
 //!
 //! protected  no ◀─▶ yes: neither it nor its instance is deleted                        (`protection.rs`)
 //!
+//! aside      no ─▶ kept as it is, out of service ─▶ over: its set tells it to go              (`aside.rs`)
+//!
 //! start      open | awaited ─▶ refused ─▶ prepared                                            (`start/`)
 //!
 //! site       open | awaited ─▶ chosen ─▶ (it failed there) awaited                            (`siting.rs`)
@@ -62,6 +64,7 @@
 //! | alive | running | | well | | Running | started |
 //! | alive | running | | suspect, overdue | | Unknown | down if silent, else started |
 //! | alive | lost | | | | Failed | down |
+//! | alive | running, laid aside | | any | | Failed | as before |
 //! | alive | deleting | under way, waiting | | delete VM, then another is made | Terminating | down |
 //! | alive | deleting | given up | | delete VM | Terminating | error |
 //!
@@ -69,6 +72,7 @@
 //! its instance's removal begins in one step. Its phase Available has no counterpart: every machine has an agent.
 
 mod answers;
+mod aside;
 mod command;
 mod containers;
 mod decide;
@@ -104,6 +108,7 @@ pub(crate) mod shell;
 #[cfg(test)]
 mod tests;
 
+pub use aside::Aside;
 pub use command::{Command, Removal, Report};
 pub use draining::{Drain, DrainOutcome};
 pub use effect::Effect;

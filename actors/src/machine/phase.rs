@@ -9,6 +9,8 @@ pub fn phase(state: &State) -> MachinePhase {
         return MachinePhase::Terminating;
     }
     match (&state.instance, &state.health) {
+        // Its set does without it.
+        (Instance::Running { .. }, _) if state.aside.is_some() => MachinePhase::Failed,
         (Instance::None, _) => MachinePhase::Blank,
         (Instance::Creating(effort), _) => match effort.outlook {
             Outlook::GivenUp { .. } => MachinePhase::Failed,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{
-    Drain, Health, Joined, MadeFrom, Progress, RemovalReason, Site, Spec, Start, VolumeZones,
+    Aside, Drain, Health, Joined, MadeFrom, Progress, RemovalReason, Site, Spec, Start, VolumeZones,
     rules::{InForce, Overrides},
 };
 use crate::{
@@ -74,6 +74,8 @@ pub struct State {
     pub proven: Option<Version>,
     /// It is not removed, nor is what is there of it, before that ends.
     pub protected: bool,
+    /// That it is kept as it is, out of service, or was and waits to be told to go.
+    pub aside: Option<Aside>,
     /// Effect ids under which stands what another control plane has started: nobody touches it.
     pub of_others: BTreeSet<EffectId>,
 }
@@ -227,6 +229,7 @@ impl State {
             && matches!(self.health, Health::Well { .. })
             && conditions.values().all(|condition| condition.healthy.is_yes())
             && !self.lacks_components()
+            && self.aside.is_none()
     }
 
     /// The work in the outside world that is under way or waits.
@@ -250,6 +253,7 @@ impl State {
             (Instance::Creating(_), Life::Alive) if self.unstartable().is_some() => "waiting",
             (Instance::Creating(_), _) => "creating",
             _ if self.is_draining() => "draining",
+            _ if self.is_aside() => "kept",
             (Instance::Deleting { .. }, _) => "deleting",
             (_, Life::Dying) => "dying",
             (Instance::Lost { .. }, _) => "lost",

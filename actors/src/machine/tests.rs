@@ -1,6 +1,7 @@
 //! Every reason and rejection of a machine, and what holds along every walk.
 
 mod again;
+mod aside;
 mod draining;
 mod health;
 mod made_from;
@@ -281,6 +282,7 @@ fn table() -> Vec<Case<State>> {
     .into_iter()
     .chain(operator::table())
     .chain(protection::table())
+    .chain(aside::table())
     .chain(health::table())
     .chain(siting::table())
     .chain(volume_zones::table())
@@ -302,6 +304,7 @@ fn every_reason_and_rejection_has_its_case() {
     policy.retries.permanent_max = 1;
     policy.retries.give_up_by = GiveUpBy::Age;
     policy.reconciliation.drain.skip_after_ms = 50_000;
+    policy.reconciliation.keep.failed_ms = 7_200_000;
     let rejections = [
         "not-declared",
         "leaving",
@@ -323,6 +326,8 @@ fn every_reason_and_rejection_has_its_case() {
         "volume-elsewhere",
         "other-nonce",
         "protected",
+        "nothing-to-keep",
+        "keep-over",
     ];
     hold(&stream(), NOW, &policy, table(), Reason::ALL, &rejections);
 }

@@ -109,6 +109,14 @@ reasons! {
         ProtectionKnown = "protection-known", "its protection did not change";
         InstanceGoneProtected = "instance-gone-protected", "its instance is gone, and it is protected from being replaced";
         GivenUpProtected = "given-up-protected", "it did not become healthy in time, and it is protected from being replaced";
+        FailedKept = "failed-kept", "it did not become healthy in time, and failed machines are kept for diagnosis";
+        KeepingNotWanted = "keeping-not-wanted", "failed machines are not kept for diagnosis any more";
+        OperatorKeeps = "operator-keeps", "an operator keeps it for diagnosis";
+        KeptAlready = "kept-already", "it is already kept until then";
+        OperatorLetsGo = "operator-lets-go", "an operator no longer keeps it";
+        NotKept = "not-kept", "it is not kept";
+        AsideOver = "aside-over", "the time for which it was kept is over";
+        InstanceGoneAside = "instance-gone-aside", "its instance is gone, and it is kept for diagnosis";
     }
 }
 
@@ -157,6 +165,10 @@ pub enum Rejection {
     HoldOver,
     #[error("{}", PROTECTED)]
     Protected,
+    #[error("it has no instance that could be kept")]
+    NothingToKeep,
+    #[error("the time until which it is kept must be in the future")]
+    KeepOver,
 }
 
 impl Code for Rejection {
@@ -182,6 +194,8 @@ impl Code for Rejection {
             Self::VolumeElsewhere { .. } => "volume-elsewhere",
             Self::OtherNonce { .. } => "other-nonce",
             Self::Protected => "protected",
+            Self::NothingToKeep => "nothing-to-keep",
+            Self::KeepOver => "keep-over",
         }
     }
 }

@@ -18,6 +18,8 @@ pub struct Member {
     pub has_failed_operation: bool,
     /// Whether it is protected: it is not told to go.
     pub is_protected: bool,
+    /// Whether it failed and is kept to be looked at: it is not told to go before its set does, and is no machine of its number.
+    pub is_kept: bool,
     /// Whether it has all labels of the set's template.
     pub has_template_labels: bool,
 }

@@ -29,7 +29,8 @@ pub enum Change {
 pub fn plan(set: &SetSeen, members: &[Member]) -> Plan {
     let name = |member: &Member| member.name.clone();
     let (is_frozen, keeps_failed) = (set.is_frozen || set.is_cut_off, set.is_cut_off && !set.is_going);
-    let is_stale = |member: &&Member| member.is_failed() && !member.is_going && !member.is_protected && !keeps_failed;
+    let stays = |member: &Member| member.is_protected || keeps_failed || (member.is_kept && !set.is_going);
+    let is_stale = |member: &&Member| member.is_failed() && !member.is_going && !stays(member);
     let stale = members.iter().filter(is_stale).map(name).collect();
     let active: Vec<Member> = members.iter().filter(|member| member.is_active()).cloned().collect();
     let (missing, extra) = (set.replicas.saturating_sub(active.len()), active.len().saturating_sub(set.replicas));

@@ -20,15 +20,17 @@ pub struct Status {
 /// What a set with these machines tells about itself. A failure stands while the set rests for it, or has not the number of
 /// machines that it shall have.
 pub fn status(state: &State, members: &[Member]) -> Status {
-    let count = |counts: fn(&Member) -> bool| members.iter().filter(|member| counts(member)).count();
+    let in_service = || members.iter().filter(|member| !member.is_kept);
+    let count = |counts: fn(&Member) -> bool| in_service().filter(|member| counts(member)).count();
+    let replicas = in_service().count();
     let wanted = state.spec.as_ref().map_or(0, |spec| usize::try_from(spec.replicas).unwrap_or(usize::MAX));
-    let stands = state.rests_until.is_some() || members.len() != wanted;
+    let stands = state.rests_until.is_some() || replicas != wanted;
     Status {
-        replicas: members.len(),
+        replicas,
         fully_labelled: count(|member| member.has_template_labels),
         ready: count(Member::is_ready),
         available: count(Member::is_available),
-        failed: members.iter().filter(|member| member.has_failed_operation).map(|member| member.name.clone()).collect(),
+        failed: in_service().filter(|member| member.has_failed_operation).map(|member| member.name.clone()).collect(),
         failure: state.failure.filter(|_| stands),
     }
 }

@@ -3,7 +3,7 @@
 mod entity;
 
 use super::{
-    Member, SetSeen,
+    Change, Member, Plan, SetSeen,
     pass::{Command, Effect, Event, State, decide},
     plan,
 };
@@ -18,6 +18,7 @@ fn member(name: &str, phase: MachinePhase) -> Member {
         is_going: false,
         has_failed_operation: false,
         is_protected: false,
+        is_kept: false,
         has_template_labels: true,
     }
 }
@@ -79,6 +80,15 @@ fn a_report_about_another_pass_changes_nothing() {
     assert_eq!(state.pending(), [Effect::Create { count: 1 }].into());
     assert_eq!(run(&mut state, &Command::ReportBatch { failed: 2 }), [], "only one was asked for");
     assert_eq!(run(&mut state, &reconcile(5, &[])), [], "a pass is under way");
+}
+
+#[test]
+fn who_is_kept_is_no_machine_of_the_number_and_goes_with_its_set() {
+    let kept = Member { is_kept: true, ..member("a", MachinePhase::Failed) };
+    let seen =
+        |is_going: bool| SetSeen { replicas: usize::from(!is_going), is_frozen: false, is_cut_off: false, is_going };
+    assert_eq!(plan(&seen(false), std::slice::from_ref(&kept)), Plan { stale: vec![], change: Change::Create(1) });
+    assert_eq!(plan(&seen(true), &[kept]), Plan { stale: vec!["a".to_owned()], change: Change::Nothing });
 }
 
 #[test]

@@ -31,6 +31,7 @@ pub struct Reconciliation {
     pub overshoot: Overshoot,
     pub outage: Outage,
     pub readings: Readings,
+    pub keep: Keep,
 }
 
 /// Settings of draining a node.
@@ -74,6 +75,17 @@ pub struct Throttle {
     /// A zone with at least so many machines, all of which are silent or gone at once, is held: none of them is replaced
     /// before one comes back or an operator says so. 0 means that no zone is held. Default 3. Ours.
     pub zone_silent_min: u32,
+}
+
+/// Settings for keeping machines of sets that failed, so that somebody can find out why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Keep {
+    /// How long one is kept as it is, while its set has another one made. A machine may say otherwise. 0 means not at all.
+    /// Default 0.
+    pub failed_ms: u64,
+    /// So many of one set are kept at a time; whoever fails beyond that is replaced as ever. Default 2: one to look at, and
+    /// one to compare it with; a set whose machines fail one after the other must not fill the account.
+    pub most: u32,
 }
 
 /// With how many machines too many a set stops making more.
@@ -181,6 +193,7 @@ impl Default for Reconciliation {
             overshoot: Overshoot::default(),
             outage: Outage::default(),
             readings: Readings::default(),
+            keep: Keep::default(),
         }
     }
 }
@@ -214,6 +227,12 @@ impl Default for Overshoot {
 impl Default for Outage {
     fn default() -> Self {
         Self { after_ms: 30_000, check_ms: 6_000, all_silent_min: 3 }
+    }
+}
+
+impl Default for Keep {
+    fn default() -> Self {
+        Self { failed_ms: 0, most: 2 }
     }
 }
 

@@ -13,4 +13,5 @@ pub struct Overrides {
     pub evictions_max: Option<u32>,
     /// An empty list means that only readiness counts.
     pub node_conditions: Option<BTreeSet<String>>,
+    pub keep_failed_ms: Option<u64>,
 }

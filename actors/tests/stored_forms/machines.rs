@@ -52,6 +52,9 @@ pub(crate) fn machine() -> Forms {
             Command::Reprieve { effect: effect(1) },
             Command::JudgeAnew { effect: effect(1), since: AT },
             Command::Protect { on: true },
+            Command::KeepFailed { effect: effect(1) },
+            Command::Keep { until: AT },
+            Command::Unkeep,
             Command::Engage { set: name("db") },
             Command::Disengage { set: name("db") },
             Command::Site { effect: effect(1), zone: Some(zone()), round_is_new: true },
@@ -186,6 +189,8 @@ pub(crate) fn machine() -> Forms {
             Event::TurnEnded { workload: name("app"), outcome: TurnOutcome::WorkloadStayed },
             Event::TurnEnded { workload: name("app"), outcome: TurnOutcome::VolumesStayed },
             Event::Protected { on: true },
+            Event::LaidAside { until: AT, at: AT },
+            Event::AsideEnded,
         ]
         .into_iter()
         .chain(unstartable().map(|why| Event::StartRefused { why, cited: cited(), at: AT })),
@@ -211,6 +216,8 @@ pub(crate) fn machine() -> Forms {
         Rejection::OtherNonce { nonce: "somebody:else".into() },
         Rejection::HoldOver,
         Rejection::Protected,
+        Rejection::NothingToKeep,
+        Rejection::KeepOver,
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));
@@ -340,6 +347,7 @@ fn machine_spec() -> machine::Spec {
             drain_timeout_ms: Some(3),
             evictions_max: Some(4),
             node_conditions: Some(["DiskPressure".to_owned()].into()),
+            keep_failed_ms: Some(5),
         },
         storage: super::storage::claims(),
         ..Spec::with_provider(name("local"))

@@ -229,6 +229,12 @@ pub enum Verb {
     /// Refuse to be removed: also storage, and sets of all kinds.
     Protect,
     Unprotect,
+    /// Keep it as it is, out of service, for so long: a machine.
+    Keep {
+        /// From now, by the node's time, in milliseconds.
+        for_ms: u64,
+    },
+    Unkeep,
 }
 
 /// One thing that stands in the way of a removal.

@@ -30,7 +30,7 @@ const POSITIONS_MIN: usize = 200;
 const APART: u64 = 8;
 
 /// Commands that change something or look elsewhere, and are run with a node, a provider or a file in other tests.
-const ELSEWHERE: [&str; 32] = [
+const ELSEWHERE: [&str; 34] = [
     "backup",
     "up",
     "down",
@@ -47,6 +47,8 @@ const ELSEWHERE: [&str; 32] = [
     "retry",
     "hold",
     "unhold",
+    "keep",
+    "unkeep",
     "protect",
     "unprotect",
     "thaw",

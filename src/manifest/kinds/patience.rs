@@ -14,7 +14,7 @@ use crate::manifest::{
 
 /// `patience` of a machine; the names are those of the policy.
 pub(super) fn patience(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Overrides> {
-    let known = ["creationTimeout", "healthTimeout", "drainTimeout", "evictionsMax", "nodeConditions"];
+    let known = ["creationTimeout", "healthTimeout", "drainTimeout", "evictionsMax", "nodeConditions", "keepFailed"];
     let fields = Fields::of(field, &known, reading)?;
     Some(Overrides {
         creation_timeout_ms: told(&fields, "creationTimeout", positive_period, reading)?,
@@ -22,6 +22,7 @@ pub(super) fn patience(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<O
         drain_timeout_ms: told(&fields, "drainTimeout", period, reading)?,
         evictions_max: told(&fields, "evictionsMax", Field::number, reading)?,
         node_conditions: told(&fields, "nodeConditions", conditions, reading)?,
+        keep_failed_ms: told(&fields, "keepFailed", period, reading)?,
     })
 }
 
@@ -33,6 +34,7 @@ pub(super) fn of_gardener(fields: &Fields<'_>, reading: &mut Reading<'_>) -> Opt
         drain_timeout_ms: told(fields, "drainTimeout", period, reading)?,
         evictions_max: told(fields, "maxEvictRetries", Field::number, reading)?,
         node_conditions: told(fields, "nodeConditions", listed, reading)?,
+        keep_failed_ms: None,
     })
 }
 

@@ -130,6 +130,8 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
         "evictionsMax",
         "workloadEnd",
         "volumeDetach",
+        "keepFailed",
+        "keepFailedMax",
     ];
     let Some(fields) = Fields::of(section, &known, reading) else { return };
     set(&fields, "creationTimeout", &mut settings.creation_timeout_ms, positive_period, reading);
@@ -151,6 +153,8 @@ fn health_settings(section: &Field<'_>, settings: &mut policy::Reconciliation, r
     set(&fields, "evictionsMax", &mut settings.drain.evictions_max, Field::number, reading);
     set(&fields, "workloadEnd", &mut settings.drain.end_buffer_ms, positive_period, reading);
     set(&fields, "volumeDetach", &mut settings.drain.volume_detach_ms, period, reading);
+    set(&fields, "keepFailed", &mut settings.keep.failed_ms, period, reading);
+    set(&fields, "keepFailedMax", &mut settings.keep.most, Field::number, reading);
     set(&fields, "drainTimeout", &mut settings.drain.timeout_ms, period, reading);
     let orders = [("lowest-first", DrainOrder::LowestFirst), ("highest-first", DrainOrder::HighestFirst)];
     set(&fields, "drainOrder", &mut settings.drain.order, |field, reading| one_of(field, orders, reading), reading);

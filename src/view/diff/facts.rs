@@ -41,7 +41,7 @@ pub fn facts(fleet: &Fleet, stream: &StreamId) -> Option<Facts> {
     if !fleet.exists(stream) {
         return None;
     }
-    let told = match stream.kind() {
+    let mut told = match stream.kind() {
         machine::State::KIND => machine(fleet, stream, fleet.machines.get(name)?),
         volume::State::KIND => volume(fleet, stream, fleet.volumes.get(name)?),
         volume_attachment::State::KIND => attachment(fleet, stream, fleet.attachments.get(name)?),
@@ -58,6 +58,8 @@ pub fn facts(fleet: &Fleet, stream: &StreamId) -> Option<Facts> {
             document(fleet, stream, &folded.state)
         }
     };
+    // Most are not, and need not say so.
+    told.put("protected", fleet.is_protected(stream).then_some(true));
     Some(told.0)
 }
 

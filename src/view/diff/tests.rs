@@ -46,6 +46,25 @@ fn every_pair_of_moments_of_a_busy_journal_is_told_right() {
 }
 
 #[test]
+fn that_something_is_protected_or_no_longer_is_told() {
+    // given a machine
+    let (journal, mut desk) = desk();
+    desk.declare_machine("web");
+    desk.settle();
+    for (on, from, to) in [(true, None, Some(true)), (false, Some(true), None)] {
+        // when its protection begins, or ends
+        let before = journal.head().position;
+        let entry = desk.machine("web", machine::Command::Protect { on });
+        // then that is told, with the entry
+        let diff = between(&*journal, before, Only::All);
+        let protected = fact(of(&diff, "machine/web"), "protected");
+        let truth = |value: &Option<Value>| value.as_ref().and_then(Value::as_bool);
+        assert_eq!((truth(&protected.from), truth(&protected.to)), (from, to));
+        assert_eq!(protected.by.position, entry.header.position.0);
+    }
+}
+
+#[test]
 fn what_appears_is_told_with_all_its_facts_and_the_entry_that_declared_it() {
     // given an empty journal
     let (journal, mut desk) = desk();

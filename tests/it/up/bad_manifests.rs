@@ -7,6 +7,22 @@ const MACHINE: &str = "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name:
 const VOLUME: &str =
     "apiVersion: bailiwick/v1\nkind: Volume\nmetadata: {name: v}\nspec: {provider: local, size: 64M}\n";
 
+const DEPLOYMENT: &str = "\
+apiVersion: bailiwick/v1
+kind: MachineDeployment
+metadata: {name: web}
+spec:
+  replicas: 1
+  selector: {app: web}
+  strategy: {maxSurge: 1, maxUnavailable: 0}
+  windows: [{days: [sat], from: '22:00', for: 4h}]
+  template: {metadata: {labels: {app: web}}, spec: {provider: local}}
+";
+
+fn deployment(was: &str, is: &str) -> String {
+    DEPLOYMENT.replace(was, is)
+}
+
 /// What is wrong: the manifest, the problem's code, and its `line:column: field` as it is printed.
 fn bad() -> Vec<(String, &'static str, &'static str)> {
     vec![
@@ -23,6 +39,10 @@ fn bad() -> Vec<(String, &'static str, &'static str)> {
         (MACHINE.replace("Machine", "Machin"), "unsupported-kind", ":2:7: kind"),
         (MACHINE.replace("provider: local", "provider: [local]"), "wrong-type", ":5:13: spec.provider"),
         (format!("{MACHINE}  workloads: {}\n", "[".repeat(5_000)), "too-deep", ""),
+        (deployment("maxSurge: 1", "maxSurge: 0"), "conflict", ":7:24: spec.strategy.maxSurge"),
+        (deployment("selector: {app: web}", "selector: {app: shop}"), "conflict", ":6:13: spec.selector"),
+        (deployment("days: [sat]", "days: []"), "conflict", ":8:20: spec.windows[0].days"),
+        (format!("{DEPLOYMENT}---\n{}", deployment("name: web", "name: shop")), "conflict", ":3:18: spec.selector"),
         ("kind: [".into(), "bad-yaml", ""),
         (String::new(), "empty", ""),
     ]

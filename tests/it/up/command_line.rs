@@ -154,7 +154,7 @@ fn what_is_wrong_with_a_file_is_shown_in_lines_whoever_finds_it() {
     let replayed = lab.run(&["audit", "replay", "--policy", &lab.manifest("policy.yaml", policy)]).code(65);
     // then each is told as it is, and no line break as a letter
     applied
-        .says("error[invalid-manifest]: the manifest is invalid; nothing was applied\n")
+        .says("error[invalid-manifest]: the manifest does not fit what the node has; nothing was applied\n")
         .says("\n  4 | spec: {volume: nothing}\n");
     simulated.says("line 1 column 1: unknown field `kind`");
     replayed.says("error[invalid-manifest]: the policy is invalid\n").says("unknown field `nothing`");

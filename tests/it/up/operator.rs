@@ -242,6 +242,12 @@ fn what_is_protected_is_deleted_by_nobody_before_that_ends() {
     lab.run(&["protect", "machine/a"]).code(0);
     let off = lab.manifest("off.yaml", with("false", MACHINE));
     lab.run(&["apply", &off]).code(0);
+    // Kept to be looked at, it is out of service until somebody says otherwise.
+    lab.run(&["keep", "machine/a", "--for", "2h"]).code(0);
+    assert_eq!(describe(&lab)["status"], "kept");
+    assert_eq!(why_not(&lab, "machine/a", "running")["unmet"]["precondition"], "the end of its keeping");
+    lab.run(&["unkeep", "machine/a"]).code(0);
+    lab.run(&["wait", "machine/a", "--timeout", "60s"]).code(0);
     lab.run(&["delete", "machine/a", "--wait"]).code(0);
     node.signal(Signal::TERM);
     node.ended().code(0);

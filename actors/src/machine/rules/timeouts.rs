@@ -15,6 +15,8 @@ pub struct InForce {
     pub node_conditions: BTreeSet<String>,
     /// Refused evictions that fit into the drain, at most `evictions_max`. May be 0: then workloads end in any case.
     pub evictions_in_drain: u32,
+    /// How long it is kept for diagnosis when it fails; 0 means not at all.
+    pub keep_failed_ms: u64,
 }
 
 impl InForce {
@@ -32,6 +34,7 @@ impl InForce {
                 Some(own) => own.clone(),
                 None => policy.node_conditions.iter().cloned().collect(),
             },
+            keep_failed_ms: overrides.keep_failed_ms.unwrap_or(policy.keep.failed_ms),
             evictions_in_drain: evictions_max.min(u32::try_from(fitting).unwrap_or(u32::MAX)),
         }
     }
@@ -57,10 +60,12 @@ mod tests {
             drain_timeout_ms: Some(100_000),
             evictions_max: Some(30),
             node_conditions: Some(BTreeSet::new()),
+            keep_failed_ms: Some(8),
         };
         let own = InForce::of(&overrides, &policy);
         assert_eq!((own.creation_timeout_ms, own.health_timeout_ms, own.drain_timeout_ms), (0, 7, 100_000));
         assert_eq!((own.evictions_max, own.evictions_in_drain), (30, 5), "the drain is over before there are more");
+        assert_eq!((nothing.keep_failed_ms, own.keep_failed_ms), (0, 8));
         assert!(own.node_conditions.is_empty(), "only readiness counts");
     }
 

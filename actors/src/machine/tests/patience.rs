@@ -38,6 +38,7 @@ fn hasty() -> Overrides {
         drain_timeout_ms: Some(40_000),
         evictions_max: Some(9),
         node_conditions: Some(["MemoryPressure".to_owned()].into()),
+        keep_failed_ms: None,
     }
 }
 

@@ -16,7 +16,7 @@ fn on() -> Event {
 }
 
 /// Its instance runs and its time is over.
-fn overdue() -> Vec<Event> {
+pub(super) fn overdue() -> Vec<Event> {
     let well = Event::BecameWell { at: Timestamp(3) };
     let suspect = Event::BecameSuspect { cause: Cause::Silent, at: Timestamp(4), until: Timestamp(5) };
     let over = Event::BecameOverdue { cause: Cause::Silent, until: Timestamp(5), at: Timestamp(5) };

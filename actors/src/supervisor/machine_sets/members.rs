@@ -18,6 +18,21 @@ pub struct Members {
     active: usize,
     failed: usize,
     ready: usize,
+    /// Those that failed and are kept to be looked at.
+    kept: usize,
+}
+
+/// Where a machine counts in its set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    phase: MachinePhase,
+    is_kept: bool,
+}
+
+impl Place {
+    pub(super) fn of(machine: &machine::State) -> Self {
+        Self { phase: phase_in_set(machine), is_kept: machine.is_aside() }
+    }
 }
 
 /// Where a machine stands for its set.
@@ -46,36 +61,38 @@ pub fn member(set: &Spec, name: &Name, since: Timestamp, machine: &machine::Stat
         is_going: phase == MachinePhase::Terminating,
         has_failed_operation: phase == MachinePhase::Failed,
         is_protected: machine.protected,
+        is_kept: machine.is_aside(),
         has_template_labels: set.template.labels.iter().all(has),
     }
 }
 
 impl Members {
     /// A machine belongs to it from now on.
-    pub(super) fn joined(&mut self, name: &Name, phase: MachinePhase, at: Timestamp) {
+    pub(super) fn joined(&mut self, name: &Name, place: Place, at: Timestamp) {
         self.since.insert(name.clone(), at);
-        self.count(phase, 1);
+        self.count(place, 1);
     }
 
     /// One of its machines stands elsewhere now.
-    pub(super) fn moved(&mut self, from: MachinePhase, to: MachinePhase) {
+    pub(super) fn moved(&mut self, from: Place, to: Place) {
         self.count(from, -1);
         self.count(to, 1);
     }
 
     /// A machine that stood there is gone.
-    pub(super) fn lost(&mut self, name: &Name, phase: MachinePhase) {
+    pub(super) fn lost(&mut self, name: &Name, place: Place) {
         self.since.remove(name);
-        self.count(phase, -1);
+        self.count(place, -1);
     }
 
-    fn count(&mut self, phase: MachinePhase, by: isize) {
+    fn count(&mut self, Place { phase, is_kept }: Place, by: isize) {
         let counted = match phase {
+            _ if is_kept => &mut self.kept,
             MachinePhase::Failed => &mut self.failed,
             MachinePhase::Terminating => return,
             _ => &mut self.active,
         };
-        if phase == MachinePhase::Running {
+        if phase == MachinePhase::Running && !is_kept {
             self.ready = self.ready.saturating_add_signed(by);
         }
         *counted = counted.saturating_add_signed(by);
@@ -96,9 +113,9 @@ impl Members {
         self.active
     }
 
-    /// How many it has, those that go included.
+    /// How many it has, those that go included, and those not that are kept to be looked at.
     pub fn number(&self) -> u32 {
-        u32::try_from(self.since.len()).unwrap_or(u32::MAX)
+        u32::try_from(self.since.len().saturating_sub(self.kept)).unwrap_or(u32::MAX)
     }
 
     /// The one that came last.
@@ -114,7 +131,7 @@ impl Members {
         now: Timestamp,
     ) -> (Counts, Option<Timestamp>) {
         let whole = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let (machines_all, active, ready) = (whole(self.since.len()), whole(self.active), whole(self.ready));
+        let (machines_all, active, ready) = (self.number(), whole(self.active), whole(self.ready));
         let counts = Counts { machines: machines_all, active, ready, available: ready, failure: None };
         if min_ready_ms == 0 || ready == 0 {
             return (counts, None);
@@ -129,7 +146,8 @@ impl Members {
         let spec = set.spec.as_ref().filter(|_| !set.is_held())?;
         let is_going = set.life != Life::Alive;
         let replicas = if is_going { 0 } else { usize::try_from(spec.replicas).unwrap_or(usize::MAX) };
-        if self.failed == 0 && self.active == replicas {
+        let may_go = self.failed != 0 || (is_going && self.kept != 0);
+        if !may_go && self.active == replicas {
             return None;
         }
         let member =

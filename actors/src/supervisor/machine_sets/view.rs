@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_journal::{Cite, StreamId};
 
-use super::{ClassUses, Event, Members, Owners, phase_in_set};
+use super::{ClassUses, Event, Members, Owners, members::Place};
 use crate::{
     contract::{self, Decider, Decoded, Fold, Stored, StoredError},
     filesystem, machine, machine_class, machine_deployment, machine_set, policy,
     storage_rules::{StorageClaim, claimed},
     supervisor::{Orders, machines},
-    vocab::{Fact, Life, MachinePhase, Name},
+    vocab::{Fact, Life, Name},
     volume,
 };
 
@@ -47,7 +47,7 @@ pub struct View {
 #[derive(Default)]
 struct Standing {
     /// The set that it belongs to, and where it stands there.
-    set: Option<(Name, MachinePhase)>,
+    set: Option<(Name, Place)>,
     /// The class that it uses, and whether it waits for what that says.
     class: Option<(Name, bool)>,
 }
@@ -145,7 +145,7 @@ impl View {
         let Some(state) = self.machines.get(machine) else { return Standing::default() };
         let set = state.spec.as_ref().filter(|_| state.life.exists()).and_then(|spec| spec.set.clone());
         let class = state.uses_class().map(|class| (class.clone(), state.awaits_class().is_some()));
-        Standing { set: set.map(|set| (set, phase_in_set(state))), class }
+        Standing { set: set.map(|set| (set, Place::of(state))), class }
     }
 
     /// A machine has changed, which counted there before.

@@ -25,7 +25,7 @@ use crate::{
     machine::{self, Health, Instance, Report, Step, rules::budget},
     policy::WhenLost,
     supervisor::Order,
-    vocab::{EffectId, Life, Name, Timestamp, Zone},
+    vocab::{EffectId, Name, Timestamp, Zone},
 };
 
 /// A machine that should be replaced.
@@ -60,9 +60,11 @@ pub(super) fn remedies(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<N
             Some(_) if !all_silent && was_dark(seen, &patient, &silent) => {
                 machine::Command::Reprieve { effect: patient.effect }
             }
+            Some(_) if spent.may_keep(facts, patient.folded) => machine::Command::KeepFailed { effect: patient.effect },
             Some(_) => machine::Command::GiveUp { effect: patient.effect },
         };
-        let gives_up = matches!(command, machine::Command::GiveUp { .. });
+        let keeps = matches!(command, machine::Command::KeepFailed { .. });
+        let gives_up = keeps || matches!(command, machine::Command::GiveUp { .. });
         let order = Order::Machine { machine: patient.name.clone(), command };
         // It was told already, and takes its room; or it has answered that nothing is to be done.
         if !view.orders.is_news(&order, patient.folded.version) {
@@ -86,6 +88,7 @@ pub(super) fn remedies(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<N
             None => {
                 if gives_up {
                     spent.issue(group(&patient.folded.state));
+                    spent.keep(keeps, &patient.folded.state);
                 }
                 events.push(issued(seen, facts, order));
             }
@@ -154,7 +157,7 @@ fn patient<'a>(seen: &Seen<'_>, facts: &Facts<'a>, name: &Name) -> Option<Patien
     let is_gone = facts.policy.machines.when_lost != WhenLost::Ignore && seen.is_gone(instance.effect);
     let is_noted = folded.state.hold.as_ref().is_some_and(|hold| hold.withheld.contains(&Step::GiveUp));
     let overdue = match folded.state.health {
-        Health::Overdue { since, .. } if !is_gone && folded.state.life == Life::Alive && !is_noted => Some(since),
+        Health::Overdue { since, .. } if !is_gone && machine::is_overdue(&folded.state) && !is_noted => Some(since),
         _ => None,
     };
     let zone = instance.zone();
@@ -222,11 +225,28 @@ struct Spent {
     issued: BTreeMap<String, u32>,
     /// What was issued before and is not answered yet, of each group that was asked for.
     ordered: BTreeMap<String, u32>,
+    /// Machines of each set that are to be kept.
+    kept: BTreeMap<Name, u32>,
 }
 
 impl Spent {
     fn issue(&mut self, group: String) {
         *self.issued.entry(group).or_default() += 1;
+    }
+
+    fn keep(&mut self, keeps: bool, machine: &machine::State) {
+        if let Some(set) = set_of(machine).filter(|_| keeps) {
+            *self.kept.entry(set.clone()).or_default() += 1;
+        }
+    }
+
+    /// Whether it is kept to be looked at, instead of being replaced under its name: its set can do without it, and there
+    /// are not too many that are kept.
+    fn may_keep(&self, facts: &Facts<'_>, of: &Folded<machine::State>) -> bool {
+        let Some(set) = set_of(&of.state) else { return false };
+        let is_wanted = of.state.in_force(facts.policy).keep_failed_ms > 0;
+        let more = self.kept.get(set).copied().unwrap_or_default();
+        is_wanted && facts.view.tally.kept(set) + more < facts.policy.reconciliation.keep.most
     }
 
     /// Whether one more machine of its group may be given up.
@@ -250,10 +270,14 @@ impl Spent {
     }
 }
 
+fn set_of(machine: &machine::State) -> Option<&Name> {
+    machine.spec.as_ref()?.set.as_ref()
+}
+
 /// Machines of the group that were told to give up and have not answered yet.
 fn ordered(facts: &Facts<'_>, of: &str) -> u32 {
     let open = facts.view.orders.open().filter(|(_, issued)| match &issued.order {
-        Order::Machine { machine, command: machine::Command::GiveUp { .. } } => {
+        Order::Machine { machine, command: machine::Command::GiveUp { .. } | machine::Command::KeepFailed { .. } } => {
             facts.view.machines.get(machine.as_str()).is_some_and(|state| group(state) == of)
         }
         _ => false,

@@ -31,7 +31,7 @@ fn rests_on(seen: &Seen<'_>, facts: &Facts<'_>, order: &Order) -> Vec<Cite> {
         Command::Report(Report::Lost { .. }) => {
             Cites::default().fold(machines, parent(), &[Fact::Effect]).fold(machines, name, &[Fact::Effect])
         }
-        Command::GiveUp { .. } => {
+        Command::GiveUp { .. } | Command::KeepFailed { .. } => {
             let cites = Cites::default().fold(machines, name, &[Fact::Health]);
             // It waited for room among those that are being replaced.
             let cites = match (seen.base.withheld.get(machine), machines.get(name)) {

@@ -26,6 +26,8 @@ pub struct Tally {
     standing: BTreeMap<Option<Zone>, Standing>,
     /// The machines that share a budget, and what they weigh.
     shares: BTreeMap<String, Share>,
+    /// How many machines of each set are kept to be looked at.
+    kept: BTreeMap<Name, u32>,
 }
 
 /// The machines whose instances run in a zone.
@@ -48,6 +50,8 @@ pub(super) struct Mark {
     site: Option<Site>,
     standing: Option<(Option<Zone>, bool)>,
     share: Option<(String, u32)>,
+    /// The set of a machine that is kept.
+    kept: Option<Name>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -129,6 +133,11 @@ impl Tally {
         self.shares.get(group).copied().unwrap_or_default()
     }
 
+    /// How many machines of a set are kept to be looked at.
+    pub fn kept(&self, set: &Name) -> u32 {
+        self.kept.get(set).copied().unwrap_or_default()
+    }
+
     fn remark(&mut self, name: &Name, before: Mark, mark: Mark) {
         // Most of what happens to a machine changes nothing of this.
         if before != mark {
@@ -157,6 +166,14 @@ impl Tally {
                 self.standing.remove(&zone);
             }
         }
+        if let Some(set) = mark.kept
+            && let Some(kept) = self.kept.get_mut(&set)
+        {
+            *kept -= 1;
+            if *kept == 0 {
+                self.kept.remove(&set);
+            }
+        }
         if let Some((group, weight)) = mark.share
             && let Some(share) = self.shares.get_mut(&group)
         {
@@ -175,6 +192,9 @@ impl Tally {
             let standing = self.standing.entry(zone).or_default();
             let _ = if is_well { standing.well.insert(name.clone()) } else { standing.others.insert(name.clone()) };
         }
+        if let Some(set) = mark.kept {
+            *self.kept.entry(set).or_default() += 1;
+        }
         if let Some((group, weight)) = mark.share {
             let share = self.shares.entry(group).or_default();
             share.peers += 1;
@@ -189,11 +209,14 @@ impl Mark {
         // What was given up is nowhere, and takes no place from others.
         let stands = zone.clone().filter(|_| !is_given_up(machine));
         let site = stands.zip(owner(machine)).map(|(zone, (provider, group))| Site { provider, group, zone });
-        let runs = matches!(machine.instance, Instance::Running { .. });
+        // What is kept says nothing of its zone, and is not being replaced: somebody else was made for it.
+        let is_aside = machine.aside.is_some();
+        let runs = matches!(machine.instance, Instance::Running { .. }) && !is_aside;
         let is_well = matches!(machine.health, Health::Well { .. });
         let standing = runs.then_some((zone, is_well));
-        let share = counts(machine).then(|| (group(machine), budget::weight(phase(machine))));
-        Self { site, standing, share }
+        let share = (counts(machine) && !is_aside).then(|| (group(machine), budget::weight(phase(machine))));
+        let kept = machine.spec.as_ref().filter(|_| machine.is_aside()).and_then(|spec| spec.set.clone());
+        Self { site, standing, share, kept }
     }
 }
 

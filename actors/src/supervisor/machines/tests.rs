@@ -2,6 +2,7 @@
 
 mod asking;
 mod evicting;
+mod keeping;
 mod outage;
 mod siting;
 mod starting;
@@ -263,9 +264,13 @@ fn add(view: &mut View, number: u64, zone: Option<&str>, is_well: bool) {
 
 /// One more machine, whose time is over for this cause; it is well if there is none.
 fn add_overdue(view: &mut View, number: u64, zone: Option<&str>, cause: Option<machine::Cause>) {
+    add_like(view, machine::Spec::with_provider(name("local")), number, zone, cause);
+}
+
+/// The same of one that is declared like this.
+fn add_like(view: &mut View, spec: machine::Spec, number: u64, zone: Option<&str>, cause: Option<machine::Cause>) {
     let machine = name(&format!("m-{number:02}"));
     let stream: StreamId = format!("machine/{machine}").parse().expect("a stream");
-    let spec = machine::Spec::with_provider(name("local"));
     let facts = zone.map(|zone| ("zone".to_owned(), zone.to_owned())).into_iter().collect();
     let effect = EffectId::of(JOURNAL, &stream, Version(2));
     let made = MachineInstance { effect, machine: machine.clone(), facts, ..instance(InstanceStatus::Running) };

@@ -50,6 +50,7 @@ impl Machine {
             health_timeout_ms: ms(self.config.health_timeout_s),
             drain_timeout_ms: ms(self.config.drain_timeout_s),
             evictions_max: self.config.max_evict_retries,
+            keep_failed_ms: None,
             node_conditions: watched.map(|text| text.split(',').map(|name| name.trim().to_owned()).collect()),
         }
     }
