@@ -306,7 +306,9 @@ impl Query {
                 None => Err(no_entity(fleet, entity)),
             },
             Self::Log { filter } => {
-                if let Some(entity) = filter.entity.as_ref().filter(|entity| journal.version(entity) == Version::ZERO) {
+                let is_unknown =
+                    |entity: &&StreamId| entity.kind() != "node" && journal.version(entity) == Version::ZERO;
+                if let Some(entity) = filter.entity.as_ref().filter(is_unknown) {
                     return Err(no_entity(fleet, entity));
                 }
                 // The newest are wanted, and read best from the oldest to the newest.
