@@ -101,8 +101,11 @@ pub enum StartError {
     /// There are machines, and the journal that they were made under is gone.
     #[error("{machines:?} holds machines, but the journal that created them is missing")]
     JournalGone { machines: PathBuf },
-    /// The data directory is a copy, and the original's node runs.
-    #[error("this data directory is a copy of {}, whose node runs as process {holder}", path.display())]
+    /// Of a data directory and its copy the node of one runs already.
+    #[error(
+        "a node with the same identity runs in {} (process {holder}): one of the two data directories is a copy of the other",
+        path.display()
+    )]
     Twin { path: PathBuf, holder: String },
     /// The node's thread ended before it was ready.
     #[error("the node's thread ended while it was starting")]

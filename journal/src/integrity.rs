@@ -150,6 +150,8 @@ impl fmt::Display for MissingEvents {
         let noun = if *entries == 1 { "entry" } else { "entries" };
         if last < first {
             write!(f, "{stream}: {entries} {noun} without events")
+        } else if last == first {
+            write!(f, "{stream}: event {first} ({entries} {noun})")
         } else {
             write!(f, "{stream}: events {first} to {last} ({entries} {noun})")
         }

@@ -198,7 +198,7 @@ impl Query {
     /// of whoever asks shows.
     #[must_use]
     pub fn resolved(mut self, now: Timestamp, calendar: &Calendar) -> Self {
-        let known = |at: At| at.by(calendar).resolved(now);
+        let known = |at: At| at.known(now, calendar);
         match &mut self {
             Self::Status { at }
             | Self::List { at, .. }
@@ -310,7 +310,9 @@ impl Query {
                 None => Err(no_entity(fleet, entity)),
             },
             Self::Log { filter } => {
-                if let Some(entity) = filter.entity.as_ref().filter(|entity| journal.version(entity) == Version::ZERO) {
+                let is_unknown =
+                    |entity: &&StreamId| entity.kind() != "node" && journal.version(entity) == Version::ZERO;
+                if let Some(entity) = filter.entity.as_ref().filter(is_unknown) {
                     return Err(no_entity(fleet, entity));
                 }
                 // The newest are wanted, and read best from the oldest to the newest.
@@ -523,6 +525,11 @@ fn log_filter(journal: &dyn Journal, parameters: &Parameters) -> Result<LogFilte
         Some("refused") => Some(bailiwick_journal::Outcome::Refused),
         Some(other) => return Err(bad(&format!("{other:?} is not an outcome: use done, nothing or refused"))),
     };
+    let last = journal.head().position;
+    let named = [parameters.caused_by, parameters.cause_of].into_iter().flatten();
+    for position in named.map(Position).filter(|position| *position == Position::ZERO || *position > last) {
+        return Err(not_found(&format!("entry {position} does not exist"), &format!("the last entry is {last}")));
+    }
     let following = parameters.caused_by.map(|at| why::consequences(journal, Position(at))).transpose();
     let leading = parameters.cause_of.map(|at| why::causes(journal, Position(at))).transpose();
     let positions = match (following.map_err(unreadable)?, leading.map_err(unreadable)?) {

@@ -188,8 +188,10 @@ pub(super) fn export(global: &Global, to: &mut impl Write) -> Result<Exported, C
         Ok(Ok(last)) => counted(global, &last),
         Ok(Err(error)) => Err(super::output::OutputError::Write(error).into()),
         Err(ClientError::NotRunning { .. }) => {
-            let dir = journal_dir(&session::data_dir(global)?);
-            let journal: ReadOnlyJournal = session::open_stopped(&dir)?;
+            let data_dir = session::data_dir(global)?;
+            let opened = ReadOnlyJournal::open(&journal_dir(&data_dir));
+            let opened = opened.map_err(|error| session::not_opened(&data_dir, error))?;
+            let journal = session::say_repair(opened, &journal_dir(&data_dir));
             Ok(journal.export_told(to, &readable)?)
         }
         Err(error) => Err(error.into()),

@@ -259,7 +259,7 @@ fn usual_next_step(code: &str, exit: Exit) -> &'static str {
         (_, Exit::Integrity) => "stop the node and run `bailiwick journal check`",
         (_, Exit::NotFound) => "see `bailiwick status` and `bailiwick get KIND`",
         (_, Exit::Refused) => "fix what is named above, or wait until it is gone, then retry",
-        (_, Exit::Usage) => "see `bailiwick help`",
+        (_, Exit::Usage) => "run the command with --help",
         _ => "retry with --log-level debug for details",
     }
 }

@@ -4,11 +4,13 @@ use std::{error::Error, io};
 
 use bailiwick_actors::shell::AskError;
 use bailiwick_journal::{IntegrityReport, OpenError, ReadError};
+use serde_json::json;
 
 use super::{
     exit::{CLOSED_PIPE, CliError, Details, Exit},
     limits,
     output::OutputError,
+    session,
 };
 use crate::{
     api::wire::problem::Problem,
@@ -214,6 +216,13 @@ impl From<Problem> for CliError {
             code => Self::new(exit, code.to_owned(), problem.message),
         };
         error.causes = problem.detail;
+        // The problems of a manifest stand on lines of their own, each with its place below it.
+        if error.code == "invalid-manifest" {
+            let lines: Vec<_> = error.message.lines().map(harmless).collect();
+            let (text, json) = (lines.join("\n"), json!(error.message));
+            error.details = Some(Box::new(Details { text, json }));
+            error.message = "the manifest is invalid; nothing was applied".to_owned();
+        }
         match problem.next_step {
             Some(next_step) => error.next(next_step),
             None => error,
@@ -233,8 +242,7 @@ impl From<ClientError> for CliError {
     fn from(error: ClientError) -> Self {
         let message = error.to_string();
         match error {
-            ClientError::NotRunning { .. } => Self::new(Exit::Error, "not-running", message)
-                .next("start one with `bailiwick serve` or `bailiwick up FILE`, or choose another with --data-dir DIR"),
+            ClientError::NotRunning { ref socket } => session::not_running(socket, message),
             ClientError::Stranger { .. } => Self::new(Exit::Error, "unsafe-directory", message).next(
                 "nothing was sent; run the command as that user, or choose another directory with --data-dir DIR",
             ),

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     api::query::Query,
+    manifest::nearest,
     view::{Selector, has_labels},
     words::due,
 };
@@ -76,9 +77,35 @@ pub(super) fn kind_of(text: &str) -> Result<&'static str, CliError> {
         "agent-binary" | "agent-binaries" => Ok("agent-binary"),
         "application" | "applications" | "apps" => Ok("application"),
         "model" | "models" => Ok("model"),
-        _ => Err(CliError::usage(format!("unknown kind {text:?}"))
-            .next("use machines, machine-sets, machine-deployments, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications or models")),
+        _ => Err(unknown_kind(text)),
     }
+}
+
+/// The kinds, as `get` lists them.
+const KINDS: [&str; 17] = [
+    "machines",
+    "machine-sets",
+    "machine-deployments",
+    "machine-classes",
+    "volumes",
+    "volume-attachments",
+    "filesystems",
+    "filesystem-attachments",
+    "policies",
+    "replica-sets",
+    "members",
+    "spaces",
+    "subnets",
+    "image-metadata",
+    "agent-binaries",
+    "applications",
+    "models",
+];
+
+fn unknown_kind(text: &str) -> CliError {
+    let near = nearest(text, KINDS).map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+    let [all @ .., last] = KINDS;
+    CliError::usage(format!("unknown kind {text:?}")).next(format!("{near}use {} or {last}", all.join(", ")))
 }
 
 /// The table of a list.

@@ -1,6 +1,7 @@
 //! `bailiwick journal`: looks after a journal, whether its node runs or not.
 
 use std::{
+    fmt,
     fs::File,
     io::{self, BufReader, BufWriter, Write},
     path::{Path, PathBuf},
@@ -108,7 +109,7 @@ fn look<T: DeserializeOwned>(
             if !dir.exists() {
                 return Err(session::no_node(&data_dir));
             }
-            Ok(stopped(&dir)?)
+            stopped(&dir).map_err(|error| session::not_opened(&data_dir, error))
         }
         answer => Ok(answer?),
     }
@@ -155,7 +156,7 @@ fn check_table(report: &Checked) -> Table {
         table.add([Cell::bad("problem"), problem.as_str().into()]);
     }
     if let Some((first, last)) = report.missing_positions {
-        table.add([Cell::bad("missing"), format!("at least entries {first} to {last}").into()]);
+        table.add([Cell::bad("missing"), format!("at least {}", from_to(&first, &last)).into()]);
     }
     for events in &report.missing {
         table.add([Cell::bad("missing"), events.as_str().into()]);
@@ -300,10 +301,10 @@ fn salvaged_table(salvaged: &Salvaged) -> Table {
     table.add([Cell::from("recovered"), format!("{entries} entries; 1 to {unchanged} are unchanged").into()]);
     table.add([Cell::from("blocks"), format!("{from_log} from the log, {from_store} from sled").into()]);
     for (first, last) in &salvaged.lost {
-        table.add([Cell::bad("lost or skipped"), format!("entries {first} to {last}; replaced by notes").into()]);
+        table.add([Cell::bad("lost or skipped"), format!("{}; replaced by notes", from_to(first, last)).into()]);
     }
     if let Some((first, last)) = salvaged.cut {
-        table.add([Cell::bad("missing at the end"), format!("entries {first} to {last}").into()]);
+        table.add([Cell::bad("missing at the end"), from_to(&first, &last).into()]);
     }
     for events in &salvaged.missing {
         table.add([Cell::bad("missing"), events.to_string().into()]);
@@ -344,6 +345,11 @@ impl From<SalvageError> for CliError {
             }
         }
     }
+}
+
+/// `entries 3 to 7`, or `entry 3`.
+fn from_to<T: PartialEq + fmt::Display>(first: &T, last: &T) -> String {
+    if first == last { format!("entry {first}") } else { format!("entries {first} to {last}") }
 }
 
 /// Why lines were not taken in.

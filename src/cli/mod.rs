@@ -264,19 +264,20 @@ fn usage(error: &clap::Error) -> CliError {
     let text = error.render().to_string();
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let message = lines.next().unwrap_or("invalid command line").trim_start_matches("error: ").to_owned();
-    let (mut told, mut shape) = (CliError::usage(message), None);
-    for line in lines {
-        match line.strip_prefix("Usage: ") {
-            Some(usage) => shape = Some(usage.to_owned()),
+    let (mut told, mut next) = (CliError::usage(message), Vec::new());
+    for line in lines.map(|line| line.trim_start_matches("tip: ")) {
+        let similar = line.strip_suffix('\'').and_then(|line| line.split_once(" exists: '"));
+        let possible = line.strip_prefix("[possible values: ").and_then(|line| line.strip_suffix(']'));
+        match (line.strip_prefix("Usage: "), similar, possible) {
+            (Some(usage), ..) => next.push(format!("write `{usage}`; see `--help`")),
+            (_, Some((_, near)), _) => next.insert(0, format!("did you mean {near}?")),
+            (.., Some(values)) => next.push(format!("use one of {values}")),
             // It would also name commands that are not for people; `help` lists the rest.
-            None if line.starts_with("For more information") || line.starts_with("[subcommands:") => (),
-            None => told.causes.push(line.trim_start_matches("tip: ").to_owned()),
+            _ if line.starts_with("For more information") || line.starts_with("[subcommands:") => (),
+            _ => told.causes.push(line.to_owned()),
         }
     }
-    match shape {
-        Some(shape) => told.next(format!("write `{shape}`; see `--help`")),
-        None => told,
-    }
+    if next.is_empty() { told } else { told.next(next.join(" ")) }
 }
 
 fn asks_for_json(args: &[OsString]) -> bool {

@@ -27,7 +27,7 @@ pub(super) struct HoldArgs {
     #[arg(long, value_name = "TEXT")]
     reason: String,
     /// When the hold ends by itself: a time (`2026-11-21T14:30:00Z`, `14:30`), or a period from now (`2h`, `90m`)
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     until: Option<String>,
 }
 

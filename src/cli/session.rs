@@ -12,8 +12,9 @@ use std::{
 
 use bailiwick_actors::{ports::Clock, vocab::Timestamp};
 use bailiwick_journal::{
-    Journal, OpenError, ReadOnlyJournal,
+    Journal, Occupant, OpenError, ReadOnlyJournal,
     disk::{Disk, SimulatedDisk},
+    occupant,
 };
 use hyper::Method;
 use serde::{Serialize, de::DeserializeOwned};
@@ -22,7 +23,6 @@ use super::{
     Global,
     exit::{CliError, Exit},
     moment::Moment,
-    output::time::rfc3339,
     progress::say,
 };
 use crate::{
@@ -31,7 +31,7 @@ use crate::{
     clock::SystemClock,
     config::{default_data_dir, journal_dir},
     ownership,
-    view::At,
+    view::{At, Calendar},
 };
 
 /// Reading all of history takes about a second for some hundred thousand entries; a slow disk may take a hundred times that.
@@ -118,7 +118,9 @@ pub(super) fn send<B: Serialize, T: DeserializeOwned>(global: &Global, path: &st
 /// Asks a question of a running node alone: what is waited for does not come without one.
 pub(super) fn ask_node(global: &Global, query: &Query) -> Result<serde_json::Value, CliError> {
     if let Some(file) = export_named(global) {
-        check(&file)?;
+        let message = format!("{} is a file, and this needs a running node", file.display());
+        return Err(CliError::new(Exit::NotRunning, "not-running", message)
+            .next("name the node's data directory with --data-dir DIR"));
     }
     Ok(asked(global, query)??)
 }
@@ -147,7 +149,7 @@ pub(super) fn ask(global: &Global, query: &Query) -> Result<serde_json::Value, C
         Err(ClientError::NotRunning { .. }) => with_journal(global, |journal| {
             if query.is_about_now() && !global.output.is_for_programs() {
                 let head = journal.head();
-                let time = rfc3339(Timestamp(head.time_ms));
+                let time = Calendar::of(journal).unwrap_or_default().shown(Timestamp(head.time_ms));
                 let what = if export_named(global).is_some() {
                     "reading an export, up to"
                 } else {
@@ -187,10 +189,8 @@ pub(super) fn with_journal<T, E: Into<CliError>>(
     if !journal_dir.exists() {
         return Err(no_node(&dir));
     }
-    let journal = match ReadOnlyJournal::open(&journal_dir) {
-        Err(OpenError::InUse { holder, .. }) => return Err(socket_gone(&dir, &holder)),
-        opened => say_repair(opened?, &journal_dir),
-    };
+    let opened = ReadOnlyJournal::open(&journal_dir).map_err(|error| not_opened(&dir, error))?;
+    let journal = say_repair(opened, &journal_dir);
     read(&journal).map_err(Into::into)
 }
 
@@ -199,12 +199,30 @@ pub(super) fn open_stopped(dir: &Path) -> Result<ReadOnlyJournal, CliError> {
     Ok(say_repair(ReadOnlyJournal::open(dir)?, dir))
 }
 
-fn say_repair(journal: ReadOnlyJournal, dir: &Path) -> ReadOnlyJournal {
+pub(super) fn say_repair(journal: ReadOnlyJournal, dir: &Path) -> ReadOnlyJournal {
     if let Some(repair) = journal.repair() {
         let problem = repair.problems.first().map(|problem| format!("{problem}; ")).unwrap_or_default();
         say(&format!("the journal in {} is damaged: {problem}{repair}", dir.display()));
     }
     journal
+}
+
+/// Says that no node answers at a socket: there is none, or one that runs cannot be reached.
+pub(super) fn not_running(socket: &Path, message: String) -> CliError {
+    let data_dir = socket.parent().unwrap_or(socket);
+    if let Ok(Occupant { holder: Some(holder), .. }) = occupant(&journal_dir(data_dir)) {
+        return socket_gone(data_dir, &holder);
+    }
+    CliError::new(Exit::NotRunning, "not-running", message)
+        .next("start one with `bailiwick serve` or `bailiwick up FILE`, or choose another with --data-dir DIR")
+}
+
+/// Why the journal in a data directory does not open, whose node did not answer.
+pub(super) fn not_opened(data_dir: &Path, error: OpenError) -> CliError {
+    match error {
+        OpenError::InUse { holder, .. } => socket_gone(data_dir, &holder),
+        error => error.into(),
+    }
 }
 
 /// Says that a node runs and cannot be reached.

@@ -98,7 +98,7 @@ impl Refusal {
         Self {
             code: "refused",
             message: "nothing was applied: a change was refused",
-            next: "fix what was refused, then apply again",
+            next: "resolve what is named above, then retry",
         }
     }
 }

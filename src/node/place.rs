@@ -94,17 +94,36 @@ pub(super) fn look(data_dir: &Path) -> io::Result<Result<Elsewhere, Twin>> {
 pub(super) const MENDED: &str =
     "remove one of them, or give one an identity of its own with `journal export` and `journal import --as-new`";
 
-/// Notes where the directory is now.
+/// Notes where the directory is now, also in those that it is a copy of: their nodes have to know of it as well.
 ///
 /// # Errors
 /// If it cannot be written.
 pub(super) fn note(data_dir: &Path, journal: Uuid, elsewhere: Elsewhere) -> io::Result<()> {
-    let noted = Noted { journal, now: here(data_dir)?, before: elsewhere.before };
+    let here = here(data_dir)?;
+    for place in elsewhere.before.iter().filter(|place| place.host == here.host) {
+        if let Err(error) = note_copy(&place.path, journal, &here) {
+            tracing::warn!(%error, original = %place.path.display(), "the original cannot be told of this copy");
+        }
+    }
+    let noted = Noted { journal, now: here, before: elsewhere.before };
     let content = serde_json::to_vec(&noted).map_err(io::Error::other)?;
     if fs::read(file(data_dir)).is_ok_and(|present| present == content) {
         return Ok(());
     }
     files::replace(&file(data_dir), &content)
+}
+
+/// Notes in a directory with the same journal, if it is still there, where its copy is.
+fn note_copy(original: &Path, journal: Uuid, copy: &Place) -> io::Result<()> {
+    if !occupant(&journal_dir(original)).is_ok_and(|found| found.journal == journal) {
+        return Ok(());
+    }
+    let Some(mut noted) = read(original)?.filter(|noted| noted.journal == journal) else { return Ok(()) };
+    if noted.now == *copy || noted.before.contains(copy) {
+        return Ok(());
+    }
+    noted.before.push(copy.clone());
+    files::replace(&file(original), &serde_json::to_vec(&noted).map_err(io::Error::other)?)
 }
 
 /// What a backup notes: where the original is.

@@ -186,6 +186,17 @@ mod tests {
         assert_eq!(answer, told);
     }
 
+    #[test]
+    fn how_long_ago_something_was_is_counted_by_the_clock() {
+        use super::super::At;
+        let known = |hours| At::Ago(hours * HOUR).known(Timestamp(45 * HOUR), &calendar());
+        assert_eq!(known(1), At::Time(44 * HOUR));
+        // Before the clock was wrong, recorded times are the clock's.
+        assert_eq!(known(18), At::Time(3 * HOUR));
+        let plain = At::Ago(HOUR).known(Timestamp(45 * HOUR), &Calendar::default());
+        assert_eq!(plain, At::Time(44 * HOUR));
+    }
+
     proptest! {
         #[test]
         fn a_time_of_day_leads_back_to_a_recorded_time_that_is_shown_like_it(ms in 0..100 * HOUR, text in "[^0-9]{0,40}") {

@@ -48,10 +48,12 @@ pub struct MemberRow {
     pub age_ms: Option<u64>,
 }
 
-/// The members of all replica sets: by set, those of the configuration in its order, then those that may become members.
+/// The members of all replica sets, and those that may become members, by name.
 pub fn members(fleet: &Fleet) -> Vec<MemberRow> {
     let existing = fleet.replica_sets.iter().filter(|(_, folded)| folded.state.life == Life::Alive);
-    existing.flat_map(|(name, folded)| members_of(fleet, name, &folded.state)).collect()
+    let mut rows: Vec<MemberRow> = existing.flat_map(|(name, folded)| members_of(fleet, name, &folded.state)).collect();
+    rows.sort_by(|a, b| a.name.cmp(&b.name));
+    rows
 }
 
 /// The members of one set.

@@ -33,6 +33,7 @@ mod statuses;
 mod storage_rows;
 mod upcoming;
 mod why_not;
+mod why_not_classes;
 mod why_not_sets;
 mod why_not_storage;
 

@@ -26,6 +26,12 @@ impl At {
         }
     }
 
+    /// The same moment, once it is known what time it is: a period is counted by the clock that times are shown by.
+    #[must_use]
+    pub fn known(self, now: Timestamp, calendar: &Calendar) -> Self {
+        self.resolved(calendar.shown(now)).by(calendar)
+    }
+
     /// The same moment, once it is known what time it is.
     #[must_use]
     pub fn resolved(self, now: Timestamp) -> Self {

@@ -46,9 +46,9 @@ pub fn pools(fleet: &Fleet) -> Vec<PoolRow> {
             .map(words)
             .collect(),
     };
-    // Nobody makes anything for `ebs` here: only one that somebody made has to be told.
-    let can_be =
-        |(name, pool): &(&PoolName, &Pool)| pool.provider() != ProviderType::Ebs || config.pools.contains_key(*name);
+    // No node makes anything for `ebs` or `simulated`: only those that somebody made have to be told.
+    let is_of_nobody = |pool: &Pool| matches!(pool.provider(), ProviderType::Ebs | ProviderType::Simulated);
+    let can_be = |(name, pool): &(&PoolName, &Pool)| !is_of_nobody(pool) || config.pools.contains_key(*name);
     pools.iter().filter(can_be).map(row).collect()
 }
 

@@ -225,7 +225,7 @@ fn since(fleet: &Fleet, look: &Look) -> Timestamp {
     let effort = match look.kind {
         machine::State::KIND => fleet.machines.get(name).and_then(|state| match &state.node {
             Node::Stale { last_seen, .. } => Some(*last_seen),
-            _ => state.effort().map(|effort| effort.since),
+            _ => state.effort().map(|effort| effort.since).or(state.hold.as_ref().map(|hold| hold.since)),
         }),
         volume::State::KIND => {
             fleet.volumes.get(name).and_then(|state| state.lost.or(state.effort().map(|effort| effort.since)))

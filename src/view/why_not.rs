@@ -14,7 +14,8 @@ use serde::Serialize;
 
 use super::{
     Fleet, blockers, budgets,
-    why_not_sets::{of_machine_deployment, of_machine_set, of_member, of_other, of_replica_set},
+    why_not_classes::of_machine_class,
+    why_not_sets::{of_machine_deployment, of_machine_set, of_member, of_replica_set},
     why_not_storage::{storage_ready, storage_removed},
 };
 use crate::words::{caused, until, withheld, withholding};
@@ -113,7 +114,7 @@ pub fn why_not(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<WhyNot>
         machine_deployment::State::KIND => of_machine_deployment(fleet, name, wanted)?,
         replica_set::State::KIND => of_replica_set(fleet, name, wanted)?,
         member::State::KIND => of_member(fleet, name, wanted)?,
-        machine_class::State::KIND => class(fleet, entity, wanted)?,
+        machine_class::State::KIND => of_machine_class(fleet, entity, wanted)?,
         _ if wanted == "removed" => storage_removed(fleet, entity)?,
         _ => storage_ready(fleet, entity, wanted)?,
     };
@@ -135,6 +136,16 @@ pub(super) const THE_END: &str = "the end of its removal";
 fn protected(entity: &StreamId) -> Unmet {
     let by = format!("`bailiwick unprotect {entity}`, then `bailiwick delete {entity}`");
     Unmet::new("the end of its protection", "it is protected from deletion", by)
+}
+
+/// What is missing for the removal of what is held: a request alone would be refused.
+fn held(entity: &StreamId, hold: &machine::Hold) -> Unmet {
+    let because = format!("it is held ({}), and {NO_REQUEST}", hold.reason);
+    let by = format!(
+        "`bailiwick unhold {entity}`, then `bailiwick delete {entity}`; or `bailiwick delete {entity} --force`, which \
+         does not wait for its workloads"
+    );
+    Unmet::new("the end of its hold", because, by).looked_at(hold.until)
 }
 
 /// It failed, and would be replaced if it were not protected.
@@ -161,25 +172,6 @@ pub(super) fn declared(life: Life) -> Option<Unmet> {
             Some(Unmet::new("a declaration", format!("it is being removed ({life})"), by))
         }
     }
-}
-
-#[allow(clippy::option_option, reason = "unknown differs from nothing missing")]
-fn class(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<Option<Unmet>> {
-    let state = fleet.machine_classes.get(entity.name())?;
-    Some(match (wanted, state.life) {
-        ("removed", Life::Undeclared | Life::Removed) => None,
-        ("removed", Life::Alive) => {
-            let by = format!("`bailiwick delete {entity}`");
-            Some(Unmet::new(A_REQUEST, NO_REQUEST, by))
-        }
-        ("removed", _) => Some(match state.users.iter().next() {
-            Some(user) => {
-                of_other(fleet, &format!("machine/{user}"), "removed", "the removal of the machines that use it")
-            }
-            None => Unmet::new(THE_END, "its removal is under way", "it completes by itself"),
-        }),
-        (_, life) => declared(life),
-    })
 }
 
 /// When a machine is looked at next by itself.
@@ -403,11 +395,10 @@ fn removed(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
     match state.life {
         Life::Removed | Life::Undeclared => return None,
         Life::Alive => {
-            let because = match &state.hold {
-                Some(hold) => format!("{NO_REQUEST}; and it is held: {}", hold.reason),
-                None => NO_REQUEST.to_owned(),
-            };
-            return Some(Unmet::new(A_REQUEST, because, format!("`bailiwick delete {entity}`")));
+            return Some(match &state.hold {
+                Some(hold) => held(entity, hold),
+                None => Unmet::new(A_REQUEST, NO_REQUEST, format!("`bailiwick delete {entity}`")),
+            });
         }
         Life::Dying | Life::Dead => (),
     }

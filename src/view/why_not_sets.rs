@@ -27,7 +27,12 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
         let left = machines.next().map(|(machine, _)| format!("machine/{machine}"));
         let deployment = state.spec.as_ref().and_then(|spec| spec.deployment.as_ref());
         let by_owner = deployment.filter(|_| state.life == Life::Alive).map(|owner| owned(fleet, owner));
-        return Some(by_owner.or_else(|| removed(fleet, &stream, state.life, left)));
+        let by_hold = state.hold.as_ref().filter(|_| state.life == Life::Alive).map(|hold| {
+            let because = format!("it is held ({}), and {NO_REQUEST}", hold.reason);
+            let by = format!("`bailiwick unhold {stream}`, then `bailiwick delete {stream}`");
+            Unmet::new("the end of its hold", because, by).looked_at(hold.until)
+        });
+        return Some(by_owner.or(by_hold).or_else(|| removed(fleet, &stream, state.life, left)));
     }
     if let Some(unmet) = declared(state.life) {
         return Some(Some(unmet));

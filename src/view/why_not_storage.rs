@@ -175,6 +175,19 @@ fn of_other_or(fleet: &Fleet, other: &str, wanted: &str, precondition: &'static 
         .unwrap_or_else(|| Unmet::new(MADE, format!("{other} has only just become ready"), NEXT_CHECK))
 }
 
+/// What is missing for the removal of a volume while a filesystem is on it: a request alone would be refused.
+fn filesystem_on(fleet: &Fleet, entity: &StreamId) -> Option<Unmet> {
+    if entity.kind() != volume::State::KIND {
+        return None;
+    }
+    let name = fleet.volumes.get(entity.name())?.filesystem.clone()?;
+    let is_alive = fleet.filesystems.get(name.as_str()).is_some_and(|state| state.life == Life::Alive);
+    is_alive.then(|| {
+        let by = format!("`bailiwick delete filesystem/{name}`");
+        Unmet::new("the removal of the filesystem on it", format!("filesystem/{name} is on it"), by)
+    })
+}
+
 /// What is missing for its removal, the inner none if it is gone; none at all if nothing was ever heard of it.
 #[allow(clippy::option_option, reason = "unknown differs from gone")]
 pub(super) fn storage_removed(fleet: &Fleet, entity: &StreamId) -> Option<Option<Unmet>> {
@@ -182,8 +195,11 @@ pub(super) fn storage_removed(fleet: &Fleet, entity: &StreamId) -> Option<Option
     match life {
         Life::Undeclared | Life::Removed => return Some(None),
         Life::Alive => {
-            let by = format!("`bailiwick delete {entity}`");
-            return Some(Some(Unmet::new(A_REQUEST, NO_REQUEST, by)));
+            let unmet = filesystem_on(fleet, entity).unwrap_or_else(|| {
+                let by = format!("`bailiwick delete {entity}`");
+                Unmet::new(A_REQUEST, NO_REQUEST, by)
+            });
+            return Some(Some(unmet));
         }
         Life::Dying | Life::Dead => (),
     }

@@ -77,12 +77,12 @@ impl Words for volume::State {
                 format!("creating it failed ({fault}); next attempt at {until}")
             }
             Event::CreateGivenUp { fault, again } => gave_up("gave up creating it", fault, *again),
-            Event::DestroyRequested { .. } => "requested its destruction".into(),
+            Event::DestroyRequested { .. } => "requested its removal from the provider".into(),
             Event::Destroyed => "provider destroyed it".into(),
             Event::DestroyRetryScheduled { until, fault } => {
                 format!("destroying it failed ({fault}); next attempt at {until}")
             }
-            Event::DestroyGivenUp { fault } => format!("gave up destroying it ({fault})"),
+            Event::DestroyGivenUp { fault } => format!("gave up removing it ({fault})"),
             Event::AttemptBegun => "started the next attempt".into(),
             Event::AttachmentReserved { machine } => format!("reserved for machine {machine}"),
             Event::AttachmentReleased { machine } => format!("released from machine {machine}"),

@@ -1,5 +1,6 @@
 //! Stories and causes.
 
+use bailiwick_actors::{policy::Document, testing::Desk, volume_attachment};
 use bailiwick_journal::{Filter, Journal, Position, StreamId};
 
 use super::journals::{busy, empty};
@@ -52,6 +53,42 @@ fn after_a_loss_and_a_replacement_why_tells_of_the_loss_and_how_it_was_seen() {
     assert_eq!(seen.0, "supervisor/machines", "{why}");
     assert_eq!(why.steps[lost + 1].source, Source::Observation, "{why}");
     assert!(why.steps[lost].ordered_by.is_some(), "{why}");
+}
+
+#[test]
+fn a_silence_that_is_over_is_not_why_a_machine_is_as_it_is() {
+    let journal = empty();
+    let mut desk = Desk::new(journal.clone());
+    desk.revise(Document::default());
+    desk.declare_machine("web");
+    desk.settle();
+    desk.report_node("web", true);
+    let last_seen = desk.now;
+    desk.now = desk.now.after(3_600_000);
+    desk.report_silent("web", last_seen);
+    let told = || why_at_end(&*journal, &whole(stream("machine/web"))).steps[0].line.what();
+    assert!(told().contains("will be given up at"), "{}", told());
+    desk.report_node("web", true);
+    assert_eq!(told(), "became healthy");
+}
+
+#[test]
+fn an_attachment_that_each_start_finds_unchanged_is_explained_by_how_it_came_about() {
+    let journal = empty();
+    let mut desk = Desk::new(journal.clone());
+    desk.revise(Document::default());
+    desk.declare_machine("db");
+    desk.declare_volume("data");
+    desk.attach("db", "data");
+    desk.settle();
+    let why = || why_at_end(&*journal, &whole(stream("volume-attachment/db:data")));
+    let before = why();
+    assert!(before.steps[0].line.what().contains("attached it at"), "{before}");
+    for _ in 0..3 {
+        desk.attachment("db:data", volume_attachment::Command::Reattach);
+        desk.settle();
+    }
+    assert_eq!(why().steps, before.steps, "{}", why());
 }
 
 #[test]

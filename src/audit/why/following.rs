@@ -2,7 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use bailiwick_journal::{Cite, Filter, Header, Journal, Position, ReadError};
+use bailiwick_actors::{
+    contract::Stored,
+    shell::{REQUESTS, RequestNote},
+};
+use bailiwick_journal::{Cite, Entry, Filter, Header, Journal, Position, ReadError};
 
 use super::{About, Direction, STEPS_MAX, Why, cited::read_one, walk};
 
@@ -21,16 +25,23 @@ pub fn following(journal: &dyn Journal, about: &About, at: Position) -> Result<O
         Some(events) => known.events.extend(events.iter().map(|event| Cite::new(first.stream.clone(), *event))),
         None => known.takes_in(first),
     }
+    // What somebody asked for in one go is recorded right behind its note.
+    let requested = first.position.0 + asked_in(&start.entry);
+    let first = first.position;
     let mut steps = vec![walk::alone(journal, start.entry)?];
     let mut further = Vec::new();
     for header in journal.read_headers(from, at, &Filter::all()) {
         let header = header?;
-        if !known.may_lead_to(&header) {
+        let is_requested = header.position.0 <= requested;
+        if !is_requested && !known.may_lead_to(&header) {
             continue;
         }
         let Some(entry) = read_one(journal, header.position) else { continue };
         let mut step = walk::alone(journal, entry)?;
         step.causes.retain(|cause| known.positions.contains(&Position(*cause)));
+        if is_requested {
+            step.causes.push(first.0);
+        }
         if step.causes.is_empty() && step.ordered_by != Some(known.first.0) {
             continue;
         }
@@ -46,6 +57,14 @@ pub fn following(journal: &dyn Journal, about: &About, at: Position) -> Result<O
         About::Entry(_) => None,
     };
     Ok(Some(Why { entity, side, at: at.0, direction: Direction::Consequences, steps, further }))
+}
+
+/// How many entries are the commands of the request that an entry notes.
+fn asked_in(entry: &Entry) -> u64 {
+    if entry.header.stream.as_str() != REQUESTS {
+        return 0;
+    }
+    RequestNote::load(&entry.command).map_or(0, |note| u64::from(note.recorded))
 }
 
 /// The entries that rest on one immediately.

@@ -116,9 +116,48 @@ fn touched(kind: &str, event: &Body) -> Option<Touches> {
     }
 }
 
+/// What an event is to somebody who asks about a whole entity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    Matter,
+    /// It is not well; no matter any more once it has recovered.
+    Ailment,
+    Recovery,
+    /// An attachment was there, or is there again, or still: no matter if it was looked at and had not changed.
+    Attached,
+    /// It is looked whether it is still attached.
+    Check,
+    Routine,
+}
+
+impl Told {
+    pub(super) fn of(stream: &StreamId, event: &Body) -> Self {
+        let special = match stream.kind() {
+            machine::State::KIND => match machine::Event::load(event) {
+                Ok(machine::Event::BecameSuspect { .. } | machine::Event::BecameOverdue { .. }) => Some(Self::Ailment),
+                Ok(machine::Event::BecameWell { .. }) => Some(Self::Recovery),
+                _ => None,
+            },
+            volume_attachment::State::KIND => match volume_attachment::Event::load(event) {
+                Ok(volume_attachment::Event::Attached { .. }) => Some(Self::Attached),
+                Ok(volume_attachment::Event::ReattachRequested { .. }) => Some(Self::Check),
+                _ => None,
+            },
+            filesystem_attachment::State::KIND => match filesystem_attachment::Event::load(event) {
+                Ok(filesystem_attachment::Event::Attached { .. }) => Some(Self::Attached),
+                Ok(filesystem_attachment::Event::ReattachRequested { .. }) => Some(Self::Check),
+                _ => None,
+            },
+            _ => None,
+        };
+        let otherwise = if is_routine(stream, event) { Self::Routine } else { Self::Matter };
+        special.unwrap_or(otherwise)
+    }
+}
+
 /// Whether an event is something that goes on all the time and is not asked for when a whole entity is asked about: that an
 /// agent is heard, that an engine was looked at, what hangs on something, that it is well.
-pub(super) fn is_routine(stream: &StreamId, event: &Body) -> bool {
+fn is_routine(stream: &StreamId, event: &Body) -> bool {
     match stream.kind() {
         machine::State::KIND => {
             use machine::Event;

@@ -59,6 +59,7 @@ impl Step {
         let who = match (source, ordered_by) {
             (Source::Wish, _) => format!("requested by {principal}"),
             (Source::Observation, _) if principal == "executor" => "reported by the provider".into(),
+            (Source::Observation, _) if principal.starts_with("supervisor/") => format!("observed by {principal}"),
             (Source::Observation, _) => format!("reported by {principal}"),
             (Source::DueTime, _) => "triggered by a timer".into(),
             (Source::Order, Some(entry)) => format!("ordered by {principal} in entry {entry}"),

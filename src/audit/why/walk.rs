@@ -5,12 +5,12 @@ use std::{
     sync::Arc,
 };
 
-use bailiwick_journal::{Entry, Journal, Position, ReadError, StreamId, Version};
+use bailiwick_journal::{Body, Entry, Journal, Position, ReadError, StreamId, Version};
 
 use super::{
     About, Step,
     cited::{Causes, Found, causes, read_one, source},
-    sides::is_routine,
+    sides::Told,
 };
 use crate::words::Line;
 
@@ -41,11 +41,17 @@ pub(super) struct Start {
 /// The last entry that mattered: not what goes on all the time. If there is none, the last that changed something, or the
 /// last at all.
 fn last_that_matters(journal: &dyn Journal, entity: &StreamId, at: Position) -> Result<Option<Start>, ReadError> {
-    let matters = |entry: &Entry| {
-        let events = entry.versioned_events().filter(|(_, event)| !is_routine(&entry.header.stream, event));
-        events.map(|(version, _)| version).collect()
-    };
-    if let Some(start) = last(journal, entity, at, matters)? {
+    let mut newer = Newer::default();
+    for entry in journal.read_stream_back(entity) {
+        let entry = entry?;
+        if entry.header.position > at {
+            continue;
+        }
+        if let Some(start) = newer.before(entry) {
+            return Ok(Some(start));
+        }
+    }
+    if let Some(start) = newer.attached {
         return Ok(Some(start));
     }
     let mut latest = None;
@@ -60,6 +66,56 @@ fn last_that_matters(journal: &dyn Journal, entity: &StreamId, at: Position) -> 
         latest = latest.or(Some(entry));
     }
     Ok(latest.map(|entry| Start { entry, events: None }))
+}
+
+/// What is known of an entity's last entries while the one that mattered is looked for among those before them.
+#[derive(Debug, Default)]
+struct Newer {
+    /// It became well again.
+    recovery: Option<Start>,
+    /// It was found attached, perhaps as it had been before.
+    attached: Option<Start>,
+}
+
+impl Newer {
+    /// Where the walk begins, once the entry before shows it.
+    fn before(&mut self, entry: Arc<Entry>) -> Option<Start> {
+        let stream = &entry.header.stream;
+        let that_are = |told: Told| -> BTreeSet<Version> {
+            let events = entry.versioned_events().filter(|(_, event)| Told::of(stream, event) == told);
+            events.map(|(version, _)| version).collect()
+        };
+        let (recovered, mattered) = (that_are(Told::Recovery), that_are(Told::Matter));
+        let (ailed, checked, attached) = (that_are(Told::Ailment), that_are(Told::Check), that_are(Told::Attached));
+        if self.recovery.is_none() && !recovered.is_empty() {
+            self.recovery = Some(Start { entry: entry.clone(), events: Some(recovered) });
+        }
+        if let Some(known) = &self.attached {
+            if mattered.is_empty() && (!checked.is_empty() || attached.is_empty()) {
+                return None;
+            }
+            if attached.is_empty() || bodies(known) != bodies_at(&entry, &attached) {
+                return self.attached.take();
+            }
+        }
+        if mattered.is_empty() && !attached.is_empty() {
+            self.attached = Some(Start { entry, events: Some(attached) });
+            return None;
+        }
+        let all: BTreeSet<Version> = [mattered, ailed.clone(), checked, attached].into_iter().flatten().collect();
+        let start = (!all.is_empty()).then_some(Start { entry, events: Some(all) })?;
+        // What was said of a trouble that is over would be wrong now.
+        Some(if ailed.is_empty() { start } else { self.recovery.take().unwrap_or(start) })
+    }
+}
+
+fn bodies(start: &Start) -> Vec<Body> {
+    start.events.as_ref().map(|events| bodies_at(&start.entry, events)).unwrap_or_default()
+}
+
+fn bodies_at(entry: &Entry, events: &BTreeSet<Version>) -> Vec<Body> {
+    let meant = entry.versioned_events().filter(|(version, _)| events.contains(version));
+    meant.map(|(_, event)| event.clone()).collect()
 }
 
 /// The last entry of a stream of which something is asked.

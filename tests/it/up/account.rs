@@ -10,7 +10,7 @@ use std::{
 use bailiwick::agent::process::processes_where;
 use rustix::process::Signal;
 
-use super::support::{Lab, QUICK, Ran, run_in};
+use super::support::{Lab, QUICK, Ran, run_in, start_in};
 
 /// The sample provider, with what it makes in one place for all nodes.
 struct Account {
@@ -158,6 +158,13 @@ fn a_copy_of_a_data_directory_does_not_run_beside_the_original() {
     // and said, while the original is still there
     let policy = lab.manifest("quick.yaml", QUICK);
     run_in(&copy, &["up", &policy, "--once"]).says("COPY: a copy of this journal, with the same identity, is in");
+    // and the other way round, once the copy has run
+    let node = start_in(&copy, &["serve"]);
+    node.says("listening on");
+    run_in(lab.data(), &["serve"]).code(5).says("error[same-identity]").says("is a copy of");
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+    run_in(lab.data(), &["up", &policy, "--once"]).says("COPY: a copy of this journal, with the same identity, is in");
     // but not when the original has gone
     lab.down();
     fs::remove_dir_all(lab.data()).expect("removed");

@@ -74,6 +74,7 @@ fn a_directory_that_cannot_be_used_is_told_as_that() {
         let ran = lab.run(&[args, &["--data-dir", &file]].concat()).code(78);
         ran.says("error[no-directory]").says("is not a directory");
     }
+    lab.run(&["wait", "--data-dir", &file]).code(69).says("is a file, and this needs a running node");
     lab.run(&["serve", "--data-dir", "/proc"]).code(78).says("choose a writable directory");
 }
 
@@ -84,7 +85,11 @@ fn a_node_that_cannot_be_reached_is_told_as_that() {
     node.says("listening on");
     lab.run(&["serve"]).code(5).says("is already running in this data directory").says("`bailiwick apply FILE`");
     fs::remove_file(lab.data().join("node.sock")).expect("removed");
-    lab.run(&["status"]).code(69).says("error[socket-gone]").says(&format!("kill {}", node.pid()));
+    let new = lab.data().with_file_name("new");
+    let new = new.to_str().expect("text");
+    for args in [&["status"][..], &["delete", "machine/a"], &["backup", new], &["journal", "check"], &["wait"]] {
+        lab.run(args).code(69).says("error[socket-gone]").says(&format!("kill {}", node.pid()));
+    }
     node.signal(Signal::TERM);
     node.ended().code(0);
     lab.run(&["status"]).code(0);
@@ -93,7 +98,12 @@ fn a_node_that_cannot_be_reached_is_told_as_that() {
         .code(4)
         .says("the supervisors are supervisor/machine-sets, supervisor/machines,");
     lab.run(&["log", "--since", "5m"]).code(64).says("did you mean -5m?");
-    assert!(!lab.run(&["pool", "list"]).code(0).out.contains("ebs"));
+    let pools = lab.run(&["pool", "list"]).code(0).out;
+    assert!(!pools.contains("ebs") && !pools.contains("simulated"), "{pools}");
+    lab.run(&["completion", "tcsh"]).code(64).says("next: did you mean zsh?");
+    lab.run(&["get", "machins"]).code(64).says("did you mean machines?");
+    let hold = ["hold", "machine/clerk", "--reason", "x", "--until"];
+    lab.run(&[&hold[..], &["-2h"]].concat()).code(64).says("\"-2h\" is not in the future");
 }
 
 #[test]
@@ -122,6 +132,10 @@ fn decisions_are_followed_as_they_are_made_and_explained_both_ways() {
     tells(&["why", "machine/clerk", "hold"], "held: second");
     lab.run(&["why", "machine/clerk", "weather"]).code(64).says("use one of phase, status");
     lab.run(&["why", "@99999"]).code(4).says("entry 99999 does not exist");
+    lab.run(&["log", "--cause-of", "@99999"]).code(4).says("entry 99999 does not exist");
+    let requests = lab.run(&["log", "node/requests", "-o", "json"]).code(0).out;
+    let requests: Value = serde_json::from_str(&requests).expect("JSON");
+    tells(&["why", &format!("@{}", requests[0]["position"]), "--forward"], "machine/clerk: declared with");
     tells(&["why", "machine/clerk", "health"], "reported by agent:machine/clerk");
     node.signal(Signal::TERM);
     node.ended().code(0);

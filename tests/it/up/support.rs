@@ -158,9 +158,14 @@ impl Lab {
 
 /// Runs the program in another data directory than the lab's.
 pub fn run_in(data: &Path, args: &[&str]) -> Ran {
+    start_in(data, args).ended()
+}
+
+/// Starts the program with that data directory.
+pub fn start_in(data: &Path, args: &[&str]) -> Running {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bailiwick"));
     command.arg("--data-dir").arg(data).args(args).env("NO_COLOR", "1").stdin(Stdio::null());
-    Running::of(command.stdout(Stdio::piped()).stderr(Stdio::piped())).ended()
+    Running::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
 }
 
 impl Drop for Lab {

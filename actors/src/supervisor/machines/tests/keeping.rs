@@ -1,7 +1,10 @@
 //! Which of the machines that fail are kept to be looked at.
 
 use super::*;
-use crate::{machine::Spec, policy::Keep};
+use crate::{
+    machine::Spec,
+    policy::{AskReading, Keep},
+};
 
 fn of_set(set: &str) -> Spec {
     Spec { set: Some(name(set)), ..Spec::with_provider(name("local")) }
@@ -21,6 +24,7 @@ fn decided(view: &View, keep: Keep) -> Vec<Event> {
     let mut policy = Document::default();
     policy.reconciliation.throttle.replacements_max = 9;
     policy.reconciliation.keep = keep;
+    policy.reconciliation.readings.ask_provider = AskReading::Never;
     let (stream, journal) = (own(), JOURNAL);
     let facts = Facts { stream: &stream, next: Version(1), now: Timestamp(100), policy: &policy, view, journal };
     State::default().decide(&look(), &facts).expect("it refuses nothing").events
