@@ -3,7 +3,7 @@
 use bailiwick_actors::{
     contract::{Decider, NoView},
     filesystem, filesystem_attachment,
-    machine::{self, Effect, Health, Instance, Node, is_overdue},
+    machine::{self, Aside, Effect, Health, Instance, Node, is_overdue},
     machine_class, machine_deployment, machine_set, member, replica_set,
     supervisor::machines::Withholding,
     vocab::{Effort, Life, Name, Outlook, Timestamp},
@@ -197,10 +197,8 @@ fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
         let by = format!("`bailiwick unhold {entity}`");
         return Some(Unmet::new("the end of its hold", because, by).looked_at(hold.until));
     }
-    if let Some(aside) = state.aside.filter(|_| state.is_aside()) {
-        let because = format!("it is out of service, and kept for diagnosis {}", until(fleet.time, aside.until));
-        let unmet = Unmet::new("the end of its keeping", because, format!("`bailiwick unkeep {entity}`"));
-        return Some(unmet.looked_at(Some(aside.until)));
+    if let Some(aside) = state.aside {
+        return Some(out_of_service(fleet, entity, aside));
     }
     if let Some(unmet) = kept(entity, state) {
         return Some(unmet);
@@ -227,6 +225,17 @@ fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
     instance(entity, state)
         .map(|unmet| unmet.looked_at(next))
         .or_else(|| node(entity, state).map(|unmet| unmet.looked_at(next)))
+}
+
+/// It failed, and its set has another machine in its place.
+fn out_of_service(fleet: &Fleet, entity: &StreamId, aside: Aside) -> Unmet {
+    if aside.is_over {
+        let because = "it failed and is no longer kept for diagnosis; its set removes it";
+        return Unmet::new("a machine in service", because, "nothing: its set has replaced it");
+    }
+    let because = format!("it is out of service, and kept for diagnosis {}", until(fleet.time, aside.until));
+    let unmet = Unmet::new("the end of its keeping", because, format!("`bailiwick unkeep {entity}`"));
+    unmet.looked_at(Some(aside.until))
 }
 
 /// It waits for what its class says.

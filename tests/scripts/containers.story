@@ -52,4 +52,4 @@
 converged after 1801.000 s: 45 entries, 728 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal d7e2c2b18ff45a001bda7029f88cbcd1cf40e03a344a1ab4f8b21366435e43f9
+journal 83654b4cb88da302b873e0afc81cbed272307ad450d65240b7181814459d5f2e

@@ -65,4 +65,4 @@ converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 082de6dcad181c1bf20cf2e4f9b8ba522a5e8f8bb2154dd9ace7d411e71e5863
+journal edb922b0c3eef91208e9ca9179bbd6332787b0d7cd36192efcd5704008479320

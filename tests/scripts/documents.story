@@ -50,4 +50,4 @@ converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal 1fbfcf9b536519d89cd48e69f673ece0007f980accaa816d20b5c70e7e24e19c
+journal 0ec182311c5d655d1c6b9dfef43932268a26d30123d34645d5509b2799914675

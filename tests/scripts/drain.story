@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 1ee77e604d6c113f88d432cb74f7f3cc478b7797be53414db8b6a138156895c4
+journal 32cc06e715f58eccdd3f3a452216fb8a11327b3f55c86544b7b4daf415081ecc

@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 63f27ea99a2bea0ee573940427e7403e0c875c3f581381cdf31477733d0b0312
+journal 928c4ff2cbfb43629280f7741514ce4c818f86685ed7129549582a17a213bee8

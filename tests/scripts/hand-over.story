@@ -33,4 +33,4 @@
 
 converged after 3011.000 s: 24 entries, 1326 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal 80abee13278612438add7b8186e9eab221d543f31ffd3fcdc20b526775c68dc4
+journal dab6288bba43d37fc78f07d23ee1d2b8c5b1ed00f8fe238a9081f2c7aa9830f5

@@ -108,4 +108,4 @@ converged after 1800.000 s: 98 entries, 813 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 9613145cca0bdb491d8ac22e31652080e229b95bfcbb1f02703cff19f8a56c05
+journal 9267f0a4d714124ee9b5b0b9d8a8c6b343ec99807369dbd4864b90e8392ff441

@@ -210,4 +210,4 @@ converged after 7201.000 s: 192 entries, 2174 provider calls, 1 crashes, seed 43
   machine/web-2-1                  removed
   machine/web-2-2                  removed
   machine/web-2-3                  removed
-journal 6d01d48577915039e093e49cccba8a8970aec33a96bbe3cf70ef9dde27a9f679
+journal 0dd7ba87a95478c12c07d51b690db60a88c1b547f74c9c3263ba35782f99e7a0

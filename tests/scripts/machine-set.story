@@ -134,4 +134,4 @@ converged after 1801.000 s: 115 entries, 1094 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal 5a8d190ef072a0be71766d98e4c505de946f85b06553fbdb72f0957d8b4752d5
+journal d5836de2976945426ff8e704f37f0e44d7913082bafabfeb0c16a311225ab665

@@ -30,24 +30,26 @@
 00:15:35.000    24 machine/alpha                became overdue until 00:15:35.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
 00:15:35.000    25 machine/beta                 became overdue until 00:15:35.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
 00:15:35.000    26 machine/gamma                became overdue until 00:15:35.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
-00:15:35.000    27 supervisor/machines          issued to alpha: give up, withheld beta, withheld gamma, because the observed state requires it (supervisor/machines)
-00:15:35.000    28 machine/alpha                given up, delete requested, because it did not become healthy in time and the replacement budget allows it (supervisor/machines, after 27)
-00:15:35.016    29 machine/alpha                deleted, create requested, because the lost instance is cleaned up and can be replaced (executor, after 28)
-00:15:35.054    30 machine/alpha                created i-0013, join awaited until 00:35:35.054, because the provider reported success (executor, after 29)
-00:15:40.011    31 supervisor/machines          observed appeared and vanished, because the list differs from the last one (supervisor/machines)
-00:15:45.007    32 supervisor/machines          observed forgotten, because the list differs from the last one (supervisor/machines)
-00:16:25.000    33 machine/alpha                node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
-00:35:00.000    34 machine/beta                 node reported, became well, because the report differs from the last one (agent:machine/beta)
-00:35:00.000    35 supervisor/machines          released beta, because replacements were held back, or released (supervisor/machines)
-00:35:00.000    36 machine/gamma                node reported, became well, because the report differs from the last one (agent:machine/gamma)
-00:35:00.000    37 machine/alpha                node reported, became well, because the report differs from the last one (agent:machine/alpha)
-00:35:00.000    38 supervisor/machines          released gamma, because replacements were held back, or released (supervisor/machines)
+00:15:35.000    27 supervisor/machines          withheld alpha, withheld beta, withheld gamma, because replacements were held back, or released (supervisor/machines)
+00:15:35.016    28 supervisor/machines          found, because the provider was asked about them, and has them (supervisor/machines)
+00:15:35.016    29 supervisor/machines          issued to alpha: give up, released alpha, withheld beta, withheld gamma, because the observed state requires it (supervisor/machines)
+00:15:35.016    30 machine/alpha                given up, delete requested, because it did not become healthy in time and the replacement budget allows it (supervisor/machines, after 29)
+00:15:35.052    31 machine/alpha                deleted, create requested, because the lost instance is cleaned up and can be replaced (executor, after 30)
+00:15:35.059    32 machine/alpha                created i-0013, join awaited until 00:35:35.059, because the provider reported success (executor, after 31)
+00:15:40.023    33 supervisor/machines          observed appeared and vanished, because the list differs from the last one (supervisor/machines)
+00:15:45.033    34 supervisor/machines          observed forgotten, because the list differs from the last one (supervisor/machines)
+00:16:25.000    35 machine/alpha                node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:35:00.000    36 machine/beta                 node reported, became well, because the report differs from the last one (agent:machine/beta)
+00:35:00.000    37 supervisor/machines          released beta, because replacements were held back, or released (supervisor/machines)
+00:35:00.000    38 machine/gamma                node reported, became well, because the report differs from the last one (agent:machine/gamma)
+00:35:00.000    39 machine/alpha                node reported, became well, because the report differs from the last one (agent:machine/alpha)
+00:35:00.000    40 supervisor/machines          released gamma, because replacements were held back, or released (supervisor/machines)
 01:00:00.000     --- all providers behave from now on
 
-converged after 3600.000 s: 38 entries, 1443 provider calls, 1 crashes, seed 32
+converged after 3600.000 s: 40 entries, 1444 provider calls, 1 crashes, seed 32
   machine/alpha                    ready
   machine/beta                     ready
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal 2ac1462487a1f810cd8bb776b5190b99b85e33d7de26d89225a9b336f4f2a676
+journal 692982427953b2bffcac37500520f4cad597c4f2b8bb63f485d255871a892e17

@@ -51,4 +51,4 @@ converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 808cee0a2e8cc890e2748331a41ae63857f4ea15def44d1579d13b37c2cfed82
+journal 13071a145c7b0fa9f9a5e9a38e222e0d2407ebae8ac7ed067134325cc5f282e3

@@ -11,4 +11,4 @@
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal a40c51007bc4d3a6ef0ed2276be2c6f6a8eb7ef8b1813259b68788ae82c91f25
+journal 42e8a435810e957901c99b3058c0f83c07b69d130b38b3074ae2e79d6968571e

@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal beb5561f2f298d546e62de62cc372e927f7b5734c8e463bd0db97bdd889026fd
+journal 54a36d85f1ae3cbe5d6e124fb5855b32191a877555053ea17fc113a5027ea1c9

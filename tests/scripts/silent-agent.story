@@ -44,4 +44,4 @@ converged after 1200.000 s: 32 entries, 723 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 78f3da761d7eb7b8cb8694141beeec884beb97ef5c6135cf55393cdd7083f27c
+journal 69c29ec6bac5ba526c457fa9bf8fe819c4c58ea486d8c756c5d83c914f4f91bb

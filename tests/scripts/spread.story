@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal e7638e71d45dc6f3f0fe19c8718d2f34214cadc404308655f6edf74b58227b16
+journal 97f46f4a58236a529d39580574e8032f1b14e53d43b7744e50630f810ea99eb5

@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal 64ee47c2a686e57b3d743208875d43e1351b38d8112b3073c6947b80a4b36224
+journal 0165514aee5f801d25bdf1c27ca32206b9b8baf65ee7d766c69388d08e70fa5e

@@ -153,4 +153,4 @@ converged after 5400.000 s: 133 entries, 1817 provider calls, 1 crashes, seed 47
   volume/data-b                    available
   volume/data-c                    available
   volume/logs-a                    available
-journal 8e0c65913d299fe1cb85b515194202892ecdea329363177efcf7f9824d430bdc
+journal ca7a499672528d93b56de63db42ebec28de32e586f55351a8de6ccc24b030e89

@@ -88,4 +88,4 @@ converged after 1811.000 s: 75 entries, 732 provider calls, 0 crashes, seed 5
   volume-attachment/db:db-data-0   removed
   volume-attachment/heir:db-data-0 attached
   volume/db-data-0                 reserved
-journal 4ba4a1c15351c4a1f22e8883da8d1a80587c97a5430f19311401e0db3d8c3632
+journal 2b83d21ecb540e187dc3007353fdf849083542eb9cdc1b87c403de24006085aa

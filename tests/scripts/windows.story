@@ -145,4 +145,4 @@ converged after 93601.000 s: 132 entries, 19449 provider calls, 1 crashes, seed 
   machine/web-1-2                  removed
   machine/web-2-1                  ready
   machine/web-2-2                  ready
-journal c1a509f85e2651be8f6307ded5084a69edfaf9e9b8c80f278113f83e5fd06ac6
+journal b3ff1c77609f961f9fd586e38cb0ab2b483dfe0bc5505e92545a8f91f3a7f7bf

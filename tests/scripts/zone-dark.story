@@ -47,25 +47,28 @@
 00:20:00.000     --- crash (now)
 00:20:00.000    41 node/journal                 writer opened (node)
 00:20:35.000    42 machine/m-0                  became overdue until 00:20:35.000, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
-00:20:35.000    43 supervisor/machines          issued to m-0: give up, because the observed state requires it (supervisor/machines)
-00:20:35.000    44 machine/m-0                  given up, delete requested, because it did not become healthy in time and the replacement budget allows it (supervisor/machines, after 43)
-00:20:35.016    45 machine/m-0                  deleted, create requested, because the lost instance is cleaned up and can be replaced (executor, after 44)
-00:20:35.043    46 machine/m-0                  created i-0021, join awaited until 00:40:35.043, because the provider reported success (executor, after 45)
-00:20:35.047    47 supervisor/machines          observed appeared and vanished, because the list differs from the last one (supervisor/machines)
-00:20:40.024    48 supervisor/machines          observed forgotten, because the list differs from the last one (supervisor/machines)
-00:21:25.000    49 machine/m-0                  node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
-00:22:00.000    50 machine/m-0                  node reported, became well, because the report differs from the last one (agent:machine/m-0)
+00:20:35.000    43 supervisor/machines          withheld m-0, because replacements were held back, or released (supervisor/machines)
+00:20:35.016    44 supervisor/machines          found, because the provider was asked about them, and has them (supervisor/machines)
+00:20:35.016    45 supervisor/machines          issued to m-0: give up, released m-0, because the observed state requires it (supervisor/machines)
+00:20:35.016    46 machine/m-0                  given up, delete requested, because it did not become healthy in time and the replacement budget allows it (supervisor/machines, after 45)
+00:20:35.028    47 machine/m-0                  deleted, create requested, because the lost instance is cleaned up and can be replaced (executor, after 46)
+00:20:35.047    48 supervisor/machines          observed returned, because the list differs from the last one (supervisor/machines)
+00:20:35.069    49 machine/m-0                  created i-0021, join awaited until 00:40:35.069, because the provider reported success (executor, after 47)
+00:20:40.036    50 supervisor/machines          observed appeared and vanished, because the list differs from the last one (supervisor/machines)
+00:20:45.035    51 supervisor/machines          observed forgotten, because the list differs from the last one (supervisor/machines)
+00:21:25.000    52 machine/m-0                  node went stale, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:22:00.000    53 machine/m-0                  node reported, became well, because the report differs from the last one (agent:machine/m-0)
 00:40:00.000     --- the node loses power
 00:40:00.000     --- crash (now)
-00:40:00.000    51 node/journal                 writer opened (node)
-01:15:00.000    52 machine/m-1                  node reported, became well, because the report differs from the last one (agent:machine/m-1)
-01:15:00.000    53 machine/m-4                  node reported, became well, because the report differs from the last one (agent:machine/m-4)
-01:15:00.000    54 supervisor/machines          issued to m-7: reprieve, released m-1, released m-4, released m-7, because the observed state requires it (supervisor/machines)
-01:15:00.000    55 machine/m-7                  node reported, became well, because the report differs from the last one (agent:machine/m-7)
-01:15:00.000    56 machine/m-7                  left alone, because it recovered (supervisor/machines, after 54)
+00:40:00.000    54 node/journal                 writer opened (node)
+01:15:00.000    55 machine/m-1                  node reported, became well, because the report differs from the last one (agent:machine/m-1)
+01:15:00.000    56 machine/m-4                  node reported, became well, because the report differs from the last one (agent:machine/m-4)
+01:15:00.000    57 supervisor/machines          issued to m-7: reprieve, released m-1, released m-4, released m-7, because the observed state requires it (supervisor/machines)
+01:15:00.000    58 machine/m-7                  node reported, became well, because the report differs from the last one (agent:machine/m-7)
+01:15:00.000    59 machine/m-7                  left alone, because it recovered (supervisor/machines, after 57)
 02:00:00.000     --- all providers behave from now on
 
-converged after 7200.000 s: 56 entries, 2163 provider calls, 2 crashes, seed 35
+converged after 7200.000 s: 59 entries, 2164 provider calls, 2 crashes, seed 35
   machine/m-0                      ready
   machine/m-1                      ready
   machine/m-2                      ready
@@ -75,4 +78,4 @@ converged after 7200.000 s: 56 entries, 2163 provider calls, 2 crashes, seed 35
   machine/m-6                      ready
   machine/m-7                      ready
   machine/m-8                      ready
-journal ae05f2cb07def0844a156ffc37ec472afe2e31883ef9d533eef5e55983944dbb
+journal ef1cfaf944c97173ee768103064245b7ec8f406a9e260e2c96e3c219ab18f14d

@@ -46,4 +46,4 @@ converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 51822773906e2cba0f20e9c120a00004beb02dcc83b0ed4302cc122144ae7869
+journal 13d5a696f1993f641af7923120aee46527a5b62a8a3188414c2525664eac8af8

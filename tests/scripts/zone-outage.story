@@ -62,4 +62,4 @@ converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal 5bc8c5bf60c75536a40136298c1b9242ec64880478fbd73894e7199ed2b36454
+journal dde27c9534d1632cde11caa78adb0529da80cc277fafbed24db072409880b6d6
