@@ -10,7 +10,11 @@ use std::{
     thread,
 };
 
-use bailiwick_actors::{contract::StoredError, vocab::Timestamp};
+use bailiwick_actors::{
+    contract::{Decider, StoredError},
+    machine_deployment,
+    vocab::Timestamp,
+};
 use bailiwick_journal::{Filter, Header, Journal, Position, ReadError, ReadOnlyJournal, StreamId};
 use serde::Serialize;
 
@@ -248,7 +252,11 @@ impl Boundary {
         let status = |stream: &StreamId| report.statuses.get(stream.as_str()).copied().unwrap_or("undeclared");
         let newly =
             |stream: &StreamId| if report.given_up.contains(stream) { ", given up after the start" } else { "" };
-        let busy = report.unready.iter().filter(|stream| !report.resting.contains_key(*stream));
+        // The window of its rollout opens after the end: until then it is as it should be.
+        let awaits_window =
+            |stream: &StreamId| stream.kind() == machine_deployment::State::KIND && status(stream) == "waiting";
+        let is_busy = |stream: &&StreamId| !report.resting.contains_key(*stream) && !awaits_window(stream);
+        let busy = report.unready.iter().filter(is_busy);
         let stuck: Vec<String> =
             busy.map(|stream| format!("{stream} is {}{}", status(stream), newly(stream))).collect();
         if !stuck.is_empty() {

@@ -14,7 +14,7 @@ use super::{Ending, Setup, Sweep, Trial, sweep};
 use crate::{
     audit::tests::journals::{ID, busy, copied_to},
     manifest::{Known, Source},
-    simulation::{Happening, Planned, Scenario, Simulation},
+    simulation::{self, Happening, Options, Planned, Scenario, Simulation},
 };
 
 /// A journal on a real disk, written by a busy desk; each entry as `change` leaves it.
@@ -124,6 +124,21 @@ fn a_node_converges_from_every_prefix_of_what_the_examples_leave() {
         assert_eq!(sweep.converged, sweep.trials.len(), "{example}: {:#?}", bad(&sweep));
         let slowest = sweep.trials.iter().filter_map(|trial| trial.converged_ms).max();
         assert!(slowest.is_some_and(|ms| ms < Setup::default().until_ms / 2), "{example}: {slowest:?}");
+    }
+}
+
+#[test]
+fn a_node_converges_from_every_prefix_while_rollouts_wait_for_their_window_and_failed_machines_are_kept() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
+    for (script, every) in [("windows", 5), ("kept", 4)] {
+        let scenario = simulation::read(&root.join(format!("{script}.yaml"))).expect("a scenario");
+        let (report, kept) = simulation::simulation(scenario, Options::default()).run_and_keep().expect("it runs");
+        assert!(report.wrong.is_empty(), "{script}: {:?}", report.wrong);
+        let journal = ReadOnlyJournal::open_on(Arc::new(kept.disk)).expect("a journal that nobody has open");
+        let setup = Setup { every: every.try_into().expect("at least 1"), ..Setup::default() };
+        let sweep = sweep(&journal, setup, &|_, _| ()).expect("it can be swept");
+        assert!(sweep.boundaries > 10, "{script}: {sweep:?}");
+        assert_eq!(sweep.converged, sweep.trials.len(), "{script}: {:#?}", bad(&sweep));
     }
 }
 

@@ -4,7 +4,6 @@ use std::{error::Error, io};
 
 use bailiwick_actors::shell::AskError;
 use bailiwick_journal::{IntegrityReport, OpenError, ReadError};
-use serde_json::json;
 
 use super::{
     exit::{CLOSED_PIPE, CliError, Details, Exit},
@@ -216,13 +215,6 @@ impl From<Problem> for CliError {
             code => Self::new(exit, code.to_owned(), problem.message),
         };
         error.causes = problem.detail;
-        // The problems of a manifest stand on lines of their own, each with its place below it.
-        if error.code == "invalid-manifest" {
-            let lines: Vec<_> = error.message.lines().map(harmless).collect();
-            let (text, json) = (lines.join("\n"), json!(error.message));
-            error.details = Some(Box::new(Details { text, json }));
-            error.message = "the manifest is invalid; nothing was applied".to_owned();
-        }
         match problem.next_step {
             Some(next_step) => error.next(next_step),
             None => error,

@@ -150,7 +150,7 @@ impl Observer {
     fn is_full(&self, name: &str, set: &machine_set::State) -> bool {
         let is_its = |machine: &machine::State| {
             let of = machine.spec.as_ref().and_then(|spec| spec.set.as_ref());
-            machine.life.exists() && of.is_some_and(|of| of.as_str() == name)
+            machine.life.exists() && machine.aside.is_none() && of.is_some_and(|of| of.as_str() == name)
         };
         let count = self.machines.iter().filter(|(_, folded)| is_its(&folded.state)).count();
         set.spec.as_ref().is_some_and(|spec| u32::try_from(count) == Ok(spec.replicas))
@@ -223,11 +223,13 @@ impl Observer {
     }
 
     /// What only an operator sets going again before that moment: machines without an instance because they were told to let go
-    /// of it, those held until later or until somebody says otherwise, and what is attached to them.
+    /// of it, those held until later or until somebody says otherwise, those kept for diagnosis until later, and what is attached
+    /// to them; deployments that are paused.
     pub fn left_to_operators(&self, before: Timestamp) -> Vec<StreamId> {
         let is_left = |state: &machine::State| {
             let is_held = state.hold.as_ref().is_some_and(|hold| hold.until.is_none_or(|until| before < until));
-            state.life == Life::Alive && (state.instance == machine::Instance::None || is_held)
+            let is_kept = state.is_aside() && state.aside.is_some_and(|aside| before < aside.until);
+            state.life == Life::Alive && (state.instance == machine::Instance::None || is_held || is_kept)
         };
         let machines: Vec<&str> =
             self.machines.iter().filter(|(_, folded)| is_left(&folded.state)).map(|(name, _)| name).collect();
@@ -237,12 +239,19 @@ impl Observer {
         streams.extend(attachments.map(|(name, _)| stream::<volume_attachment::State>(name)));
         let mounts = self.mounts.iter().filter(|(name, _)| is_there(name));
         streams.extend(mounts.map(|(name, _)| stream::<filesystem_attachment::State>(name)));
+        let paused = self.machine_deployments.iter().filter(|(_, folded)| folded.state.is_paused());
+        streams.extend(paused.map(|(name, _)| stream::<machine_deployment::State>(name)));
         streams
     }
 
-    /// When the last of the holds ends that end by themselves before that moment.
+    /// When the last of what ends by itself before that moment does so: holds, and the time for which machines are kept for
+    /// diagnosis.
     pub fn held_until(&self, before: Timestamp) -> Option<Timestamp> {
-        let until = |state: &machine::State| state.hold.as_ref()?.until.filter(|until| *until <= before);
+        let until = |state: &machine::State| {
+            let kept = state.aside.filter(|_| state.is_aside()).map(|aside| aside.until);
+            let held = state.hold.as_ref().and_then(|hold| hold.until);
+            [kept, held].into_iter().flatten().filter(|until| *until <= before).max()
+        };
         self.machines.iter().filter_map(|(_, folded)| until(&folded.state)).max()
     }
 

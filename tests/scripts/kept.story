@@ -120,4 +120,4 @@ converged after 4536.000 s: 105 entries, 1641 provider calls, 1 crashes, seed 53
   volume/web-1-data-0              removed
   volume/web-2-data-0              reserved
   volume/web-3-data-0              reserved
-journal e617ba067427924be7f2c556a049ea9bf9a069ea31c8c883179ccb6d6df16ad4
+journal 218c53964ece7af4959b2e5e356aef47067cc19f32d4bbd02fa22d61ca0c973d

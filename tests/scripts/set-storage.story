@@ -496,4 +496,4 @@ converged after 10801.000 s: 450 entries, 8706 provider calls, 1 crashes, seed 6
   volume/web-2-1-scratch-0         removed
   volume/web-2-2-data-0            available
   volume/web-2-2-scratch-0         removed
-journal d11a52786ba14be2f6f3cae15aa13706d0aa10311be498360ccd130bc0c48abc
+journal f175ea0fd6123521cbf8f6cb3c458414cc1a70b72637e6f859f25575f7052882

@@ -327,7 +327,8 @@ impl Event {
     /// The sides of its entity that it changes.
     pub fn touches(&self) -> Touches {
         use Fact::{
-            Agent, Dependents, Drain, Draining, Effect, Health, Hold, Life, Request, Spec, Start, Stray, Zone as Place,
+            Agent, Dependents, Drain, Draining, Effect, Health, Hold, Kept, Life, Request, Spec, Start, Stray,
+            Zone as Place,
         };
         Touches::Some(match self {
             Self::Declared { .. } => return Touches::All,
@@ -373,9 +374,8 @@ impl Event {
             | Self::BecameWell { .. }
             | Self::BecameSuspect { .. }
             | Self::BecameOverdue { .. }
-            | Self::GivenUp { .. }
-            | Self::LaidAside { .. }
-            | Self::AsideEnded => &[Health],
+            | Self::GivenUp { .. } => &[Health],
+            Self::LaidAside { .. } | Self::AsideEnded => &[Health, Kept],
             Self::DrainBegan { .. } => &[Drain, Draining],
             Self::DrainEnded { .. }
             | Self::EvictionRefused { .. }
@@ -408,6 +408,9 @@ impl Event {
             Self::Sited { .. } | Self::VolumeIsIn { .. } | Self::StartPrepared { .. } | Self::StartRefused { .. } => {
                 Touches::Some(&[])
             }
+            // As it is, whatever that is: an order says why.
+            Self::LaidAside { .. } => Touches::Some(&[]),
+            Self::AsideEnded => Touches::Some(&[Fact::Kept]),
             Self::ZoneBlamed { .. } => Touches::Some(&[Fact::Effect]),
             Self::Withheld { .. } => Touches::Some(&[Fact::Hold]),
             Self::DrainEnded { outcome: DrainOutcome::TimedOut } => Touches::Some(&[Fact::Draining]),

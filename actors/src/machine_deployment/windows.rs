@@ -27,9 +27,10 @@ impl State {
         replaces.then_some(opens)
     }
 
-    /// Whether it waits for another moment than it would now: other windows are in force, or one has opened.
+    /// Whether it waits for another moment than it would now, because other windows are in force. That its moment has come it
+    /// is told by its schedule.
     pub fn waits_in_vain(&self, of_policy: &Windows, now: Timestamp) -> bool {
-        self.awaits.is_some() && self.awaits != self.awaited(of_policy, now)
+        self.awaits.is_some_and(|opens| now < opens) && self.awaits != self.awaited(of_policy, now)
     }
 }
 

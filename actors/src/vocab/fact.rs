@@ -42,11 +42,13 @@ pub enum Fact {
     Step,
     /// Whether a member is in the configuration, and votes.
     Vote,
+    /// Whether a machine that failed is kept for diagnosis.
+    Kept,
 }
 
 impl Fact {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Spec,
         Self::Life,
         Self::Effect,
@@ -65,6 +67,7 @@ impl Fact {
         Self::Seen,
         Self::Step,
         Self::Vote,
+        Self::Kept,
     ];
 
     /// The side on which an event of this one rests: mostly on what came before it. What was observed rests on nothing that
@@ -99,6 +102,7 @@ impl Fact {
             Self::Seen => "seen",
             Self::Step => "step",
             Self::Vote => "vote",
+            Self::Kept => "kept",
         }
     }
 }

@@ -218,7 +218,7 @@ fn a_journal_that_lost_history_is_salvaged_into_a_new_one() {
     let (old, into) = (damaged.to_str().expect("text"), new.to_str().expect("text"));
     let salvaged = run(&damaged, &["journal", "salvage", old, "--into", into]).code(0);
     // Which entries a block holds differs from run to run, and so does whether events of a stream are missing then.
-    assert!(salvaged.out.contains("lost or skipped  entries "), "{salvaged:?}");
+    assert!(salvaged.out.contains("lost or skipped  entr"), "{salvaged:?}");
     assert_eq!(fs::read(&log).expect("readable"), bytes, "the old one is only read");
     run(&new, &["journal", "check"]).code(0);
     run(&new, &["status"]).code(0);

@@ -242,11 +242,10 @@ fn of_machine(view: &View, machine: &Name, command: &machine::Command) -> Cites 
     use machine::Command;
     let cites = Cites::default();
     match command {
-        Command::NoteVolume { volume, .. } => cites.fold(&view.volumes, volume.as_str(), &[Fact::Zone]).fold(
-            &view.machines,
-            machine.as_str(),
-            &[Fact::Effect],
-        ),
+        Command::NoteVolume { volume, .. } => cites
+            .fold(&view.attachments, &pair(machine, volume), &[Fact::Spec])
+            .fold(&view.volumes, volume.as_str(), &[Fact::Zone])
+            .fold(&view.machines, machine.as_str(), &[Fact::Effect]),
         Command::NoteDetached { volume, .. } => cites
             .fold(&view.attachments, &pair(machine, volume), &[Fact::Effect])
             .fold(&view.machines, machine.as_str(), &[Fact::Drain]),
