@@ -1,7 +1,6 @@
 //! What has to be asked so that the declared becomes true, or goes.
 
 mod documents;
-mod policies;
 mod removing;
 mod templates;
 #[cfg(test)]
@@ -25,7 +24,7 @@ use serde::{Deserialize, Serialize};
 pub use self::removing::{Going, mounted_from, removal};
 use crate::{
     manifest::{Document, Pooled, Wish},
-    view::{Fleet, steps_towards},
+    view::{Fleet, policy_changes, steps_towards},
 };
 
 /// What would be done with one entity.
@@ -254,7 +253,7 @@ impl Plan {
             Wish::Document { content, .. } => self.document(fleet, stream, content),
             Wish::Policy { document, .. } => {
                 let present = fleet.policies.get(stream.name()).filter(|state| state.revision > 0);
-                let fields = present.map(|state| policies::changes(&state.document, document)).unwrap_or_default();
+                let fields = present.map(|state| policy_changes(&state.document, document)).unwrap_or_default();
                 let command = AnyCommand::Policy(policy::Command::Revise(document.clone()));
                 self.declare(fleet, stream, present.is_some(), fields, command);
             }

@@ -527,7 +527,7 @@ fn log_filter(journal: &dyn Journal, parameters: &Parameters) -> Result<LogFilte
     };
     let last = journal.head().position;
     let named = [parameters.caused_by, parameters.cause_of].into_iter().flatten();
-    for position in named.map(Position).filter(|position| *position == Position::ZERO || *position > last) {
+    if let Some(position) = named.map(Position).find(|position| *position == Position::ZERO || *position > last) {
         return Err(not_found(&format!("entry {position} does not exist"), &format!("the last entry is {last}")));
     }
     let following = parameters.caused_by.map(|at| why::consequences(journal, Position(at))).transpose();

@@ -21,6 +21,7 @@ use super::{
     machine_deployments::{MachineDeploymentRow, machine_deployment_row},
     machine_sets::{MachineSetRow, machine_set_row},
     members::{MemberRow, member_row, members_of},
+    policies::as_declared,
     replica_sets::{ReplicaSetRow, replica_set_row},
     rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachment_row, machine_row, policy_row, volume_row},
 };
@@ -173,7 +174,7 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         policy::State::KIND => {
             let Some(folded) = fleet.policies.folded(name) else { return Ok(None) };
             let row = Row::Policy(policy_row(fleet, name, folded));
-            (policy::State::KIND, row, json(&folded.state.document), None)
+            (policy::State::KIND, row, as_declared(&folded.state.document), None)
         }
         machine_class::State::KIND => {
             let Some(folded) = fleet.machine_classes.folded(name) else { return Ok(None) };

@@ -24,6 +24,7 @@ use super::super::{
     Fleet,
     documents::says,
     members::{MemberRow, rows as member_rows},
+    policies::as_declared,
     replica_sets::Planned,
     rows::{health_word, lost_beneath, node_word, withheld_from},
 };
@@ -332,7 +333,7 @@ fn policy(state: &policy::State) -> Told {
     let mut told = Told::default();
     told.put("revision", state.revision);
     told.put("digest", hex(&state.digest));
-    told.fields("spec", &state.document);
+    told.fields("spec", as_declared(&state.document));
     told.fields("storage", &state.pools);
     told
 }

@@ -35,20 +35,28 @@ pub(super) struct Sending {
     on_their_way: usize,
 }
 
+/// An order that is to be sent.
+struct Next {
+    place: Place,
+    issued: Issued,
+    /// Whether it was not sent before in this life of the node.
+    is_first: bool,
+}
+
 impl Sending {
     /// The next one to be sent, if there is room.
-    fn next(&mut self, orders: &Orders) -> Option<(Place, Issued)> {
+    fn next(&mut self, orders: &Orders) -> Option<Next> {
         if self.on_their_way >= ON_THEIR_WAY_MAX {
             return None;
         }
         while let Some(place) = self.again.pop_first() {
             if let Some(issued) = orders.get(&place.1) {
-                return Some((place, issued.clone()));
+                return Some(Next { place, issued: issued.clone(), is_first: false });
             }
         }
         let (place, issued) = orders.after(self.last)?;
         self.last = Some(place);
-        Some((place, issued.clone()))
+        Some(Next { place, issued: issued.clone(), is_first: true })
     }
 }
 
@@ -64,8 +72,8 @@ struct Over {
 impl<S: Supervise> SupervisorActor<S> {
     /// Sends the orders that wait for an answer and were not sent yet.
     pub(super) fn send_orders(&mut self, ctx: &mut Context<Self>) {
-        while let Some((place, Issued { order, target: stream, by, cites })) = self.sending.next(S::orders(&self.view))
-        {
+        while let Some(Next { place, issued, is_first }) = self.sending.next(S::orders(&self.view)) {
+            let Issued { order, target: stream, by, cites } = issued;
             self.sending.on_their_way += 1;
             let principal = self.entity.stream().to_string();
             let origin = Origin { id: place.1, principal, cause: Some(by), cites, routine: false };
@@ -79,7 +87,11 @@ impl<S: Supervise> SupervisorActor<S> {
                     // One that is out of service, or a node that stops, is not asked again before the next start.
                     Ok(Ok(_)) | Ok(Err(AskError::Quarantined { .. } | AskError::Stopping)) | Err(_) => true,
                     Ok(Err(error)) => {
-                        tracing::warn!(%stream, %error, "an order was not taken");
+                        // On a full disk that may go on for long, twice a second for each of them.
+                        match is_first {
+                            true => tracing::warn!(%stream, %error, "an order was not taken; it is sent until it is"),
+                            false => tracing::debug!(%stream, %error, "an order was not taken again"),
+                        }
                         tokio::time::sleep(AGAIN).await;
                         false
                     }

@@ -1,4 +1,4 @@
-//! What another revision of a policy changes, setting by setting.
+//! The settings of a policy by the names and in the words of a manifest, and what another revision changes.
 //!
 //! A document says all of a policy: what it leaves out is not as now but as by default, and that is told.
 
@@ -7,10 +7,12 @@ use bailiwick_actors::policy::{
     TaintReading, UndeployedReading, WhenLost, ZoneBlame,
 };
 
+use serde_json::{Map, Value};
+
 use crate::words::{windows_told, written_period as period};
 
 /// The settings that differ, each with what it is and what it becomes: `spec.machines.poll: 1s -> 5s (the default)`.
-pub(super) fn changes(present: &Document, wished: &Document) -> Vec<String> {
+pub fn policy_changes(present: &Document, wished: &Document) -> Vec<String> {
     let (before, defaults) = (settings(present), settings(&Document::default()));
     let after = settings(wished).into_iter().zip(before).zip(defaults);
     let differing = after.filter(|(((_, after), (_, before)), _)| after != before);
@@ -20,6 +22,22 @@ pub(super) fn changes(present: &Document, wished: &Document) -> Vec<String> {
             format!("spec.{name}: {before} -> {after}{hint}")
         })
         .collect()
+}
+
+/// All that a document says, as a manifest would say it: `{"machines": {"attemptsMax": 11, "poll": "5s"}}`.
+pub(super) fn as_declared(document: &Document) -> Value {
+    let mut sections = Map::new();
+    // Without a folder there is nothing to write.
+    let is_said = |name: &str| name != "storage.mountDir" || document.storage.mount_dir.is_some();
+    for (name, told) in settings(document).into_iter().filter(|(name, _)| is_said(name)) {
+        let (section, field) = name.split_once('.').unwrap_or(("", name));
+        let value = serde_saphyr::from_str(&told).unwrap_or(Value::String(told));
+        let section = sections.entry(section).or_insert_with(|| Value::Object(Map::new()));
+        if let Some(fields) = section.as_object_mut() {
+            fields.insert(field.to_owned(), value);
+        }
+    }
+    Value::Object(sections)
 }
 
 /// All that a document says, by its name in a manifest.
@@ -179,7 +197,7 @@ fn no_zone(none: NoZone) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::manifest::{self, Known, Source, Wish};
@@ -196,7 +214,7 @@ mod tests {
     #[test]
     fn what_is_left_out_is_told_to_go_back_to_its_default() {
         let present = policy("{machines: {poll: 1s}, harvest: {mode: all}}");
-        let told = changes(&present, &policy("{machines: {poll: 90s}}"));
+        let told = policy_changes(&present, &policy("{machines: {poll: 90s}}"));
         let default = Document::default().harvest.mode;
         assert_eq!(
             told,
@@ -205,7 +223,14 @@ mod tests {
                 format!("spec.harvest.mode: all -> {default} (the default)")
             ]
         );
-        assert_eq!(changes(&present, &present), [""; 0]);
+        assert_eq!(policy_changes(&present, &present), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_described_can_be_written_into_a_manifest() {
+        let told = as_declared(&Document::default());
+        assert_eq!(told.pointer("/machines/attemptsMax"), Some(&json!(11)));
+        assert_eq!(policy(&told.to_string()), Document::default());
     }
 
     /// The paths to all that a stored document says, down to single values.
@@ -260,11 +285,13 @@ mod tests {
                 *changed.pointer_mut(&path).expect("it is there") = other.clone();
                 let changed: Document = serde_json::from_value(changed).expect("a policy");
                 // When it alone is different
-                let told = changes(&default, &changed);
+                let told = policy_changes(&default, &changed);
                 // Then that is told, and a manifest that says what was told makes it so
                 let [told] = told.as_slice() else { panic!("{path} as {other} is told as {told:?}") };
                 assert_eq!(policy(&saying(told)), changed, "{path}: {told}");
-                let [back] = &changes(&changed, &default)[..] else { panic!("{path} has no way back from {other}") };
+                let [back] = &policy_changes(&changed, &default)[..] else {
+                    panic!("{path} has no way back from {other}")
+                };
                 assert!(back.ends_with("(the default)"), "{back}");
             }
         }
@@ -272,7 +299,7 @@ mod tests {
 
     #[test]
     fn all_that_another_systems_policy_chooses_is_told() {
-        let told = changes(&Document::default(), &policy("{like: gardener-0.49}"));
+        let told = policy_changes(&Document::default(), &policy("{like: gardener-0.49}"));
         for choice in [
             "spec.health.bareReport: healthy -> unhealthy",
             "spec.health.criticalTaint: holds-all -> holds-joining",
