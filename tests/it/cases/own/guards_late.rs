@@ -1,4 +1,4 @@
-//! Orders and reports that come too late, or a second time: a machine does not follow them. Each was right when it was sent.
+//! Orders and reports that come too late, or a second time: a machine does not follow them.
 
 use bailiwick::actors::{
     machine::{Command, Report},

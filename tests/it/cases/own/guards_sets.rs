@@ -1,5 +1,5 @@
-//! What keeps a set from making or replacing machines where that is of no use, and what keeps a list that is too old from
-//! being believed.
+//! What keeps a set from making or replacing machines where that is of no use, and what keeps a list that is too old
+//! from being believed.
 
 use std::sync::Arc;
 
