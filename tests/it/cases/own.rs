@@ -2,6 +2,8 @@
 //! same functions.
 
 mod guards;
+mod guards_late;
+mod guards_sets;
 
 use std::path::PathBuf;
 

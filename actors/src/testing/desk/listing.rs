@@ -45,7 +45,8 @@ impl Desk {
         let (listing, journal) = (self.provider.listing(at), self.journal.id());
         let changes = machines::differences(seat.entity.state(), &seat.view, &provider, &listing, harvest, journal);
         if !changes.is_empty() {
-            self.supervise(|seats| &mut seats.machines, machines::Command::Observe { provider, as_of: at, changes });
+            let as_of = listing.as_of;
+            self.supervise(|seats| &mut seats.machines, machines::Command::Observe { provider, as_of, changes });
         }
         self.list_zones();
     }

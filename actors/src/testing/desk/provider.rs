@@ -59,6 +59,8 @@ pub struct Provider {
     pub is_partly_unreadable: bool,
     /// Why it cannot say what it has.
     pub list_fails: Option<Fault>,
+    /// Of when its lists are, if they arrive late.
+    pub lists_as_of: Option<Timestamp>,
     /// What it fails with whenever it is asked so, if no other answer was said.
     pub refuses: BTreeMap<Asked, Fault>,
     /// Every call, in order.
@@ -73,8 +75,9 @@ impl Provider {
         self.answers.entry((stream, asked)).or_default().push_back(answer);
     }
 
-    /// Everything that it has, as of now.
-    pub fn listing(&self, as_of: Timestamp) -> Listing<MachineInstance> {
+    /// Everything that it has, as of now, or of an earlier time.
+    pub fn listing(&self, now: Timestamp) -> Listing<MachineInstance> {
+        let as_of = self.lists_as_of.unwrap_or(now);
         Listing { complete: !self.is_partly_unreadable, as_of, items: self.instances.values().cloned().collect() }
     }
 
