@@ -159,7 +159,7 @@ fn settled(machines: usize) -> Settled {
             status: InstanceStatus::Running,
         };
         let events = [
-            Event::Declared { spec: spec.member(&set) },
+            Event::Declared { spec: spec.member(&set, &instance.machine) },
             Event::CreateRequested { at },
             Event::Created { instance: instance.clone(), at },
             Event::BecameWell { at },
