@@ -1,7 +1,14 @@
 //! sled 0.34.7 as the block store.
 //!
-//! One tree; the key is the block's number and the part's, big endian. sled's own `flush` ends in `sync_file_range`;
-//! a checkpoint therefore ends in `fdatasync` of sled's file through a handle of our own.
+//! One tree; the key is the block's number and the part's, big endian.
+//!
+//! sled's own `flush` ends in `sync_file_range`, which makes neither the length of the file durable nor what the disk
+//! itself still holds back. Yet sled counts on it: each segment of its file names how far the log before it is durable,
+//! recovery believes that, and a segment whose pages have all been written elsewhere by then is overwritten. So after a
+//! power cut pages were gone that a checkpoint had made durable long before: the old ones were overwritten, the new ones
+//! not there yet. Therefore every flush is followed by `fdatasync` through a handle of our own before anything else is
+//! put, and so little is put between two of them that sled cannot get past a whole segment meanwhile: what a segment
+//! names as durable then is.
 //!
 //! sled puts a node that is longer than a quarter of a segment into a blob file, which it never syncs: after a power cut
 //! what was durable by its word could be gone. A leaf is split when it is met with more than 16 items, so it holds 17 at
@@ -21,7 +28,7 @@ use std::{
     fs::{self, File},
     io::ErrorKind,
     path::PathBuf,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -42,6 +49,10 @@ const CACHE_BYTES: u64 = 4 * 1024 * 1024;
 const ACCESSES_UNTIL_EVICTION: usize = 65;
 /// After so many bytes that were put, sled is made to look.
 const PUT_UNTIL_EVICTION: usize = 1024 * 1024;
+/// So many parts are put between two syncs. For each, sled writes the part itself, every tenth time its leaf anew, every
+/// eighth time two halves of one, and moves a page out of a segment that it wants to empty: at most 64 KiB in all, and
+/// all of them together less than a segment.
+const PARTS_UNTIL_SYNC: usize = 32;
 const LOCK_ATTEMPTS_MAX: u32 = 100;
 const LOCK_RETRY: Duration = Duration::from_millis(10);
 const TREE: &str = "blocks";
@@ -60,6 +71,8 @@ impl SledStore {
 
     fn open_sled(&self) -> Result<SledBlocks, StoreError> {
         folder::remove_unfinished_snapshots(&self.dir).map_err(failed("open"))?;
+        // After a kill, sled reads what no disk has yet, and overwrites what that took the place of.
+        folder::sync_file(&self.dir.join("db")).map_err(failed("open"))?;
         let config = sled::Config::new()
             .path(&self.dir)
             .segment_size(SEGMENT_BYTES)
@@ -80,6 +93,7 @@ impl SledStore {
             is_stuck: false,
             blobs: Blobs::default(),
             recent: Recent::default(),
+            turn: Arc::default(),
         })
     }
 
@@ -210,6 +224,8 @@ struct SledBlocks {
     blobs: Blobs,
     part_bytes: usize,
     recent: Recent,
+    /// Who reads a page that sled has not written yet makes it flush: not between a flush and the sync behind it.
+    turn: Arc<Mutex<()>>,
 }
 
 /// What was put since sled was last made to look at its cache.
@@ -233,13 +249,11 @@ impl Recent {
 }
 
 impl SledBlocks {
-    /// Makes sled write what it was given, and look at what its cache keeps, from time to time. It writes behind whoever
-    /// puts, in buffers of [`SEGMENT_BYTES`], and would take in as many as a slow disk leaves unwritten.
+    /// Makes sled look at what its cache keeps, from time to time.
     fn let_go_of_pages(&mut self) -> sled::Result<()> {
         if self.recent.bytes < PUT_UNTIL_EVICTION {
             return Ok(());
         }
-        self.database.flush()?;
         for key in std::mem::take(&mut self.recent).keys {
             for _ in 0..ACCESSES_UNTIL_EVICTION {
                 self.tree.contains_key(key)?;
@@ -247,19 +261,56 @@ impl SledBlocks {
         }
         Ok(())
     }
+
+    /// Puts some parts, and makes them durable.
+    fn put_parts(&mut self, parts: &[Part<'_>]) -> sled::Result<()> {
+        let mut batch = sled::Batch::default();
+        for (key, bytes) in parts {
+            batch.insert(key, *bytes);
+            self.recent.add(*key, bytes.len());
+        }
+        {
+            let turn = self.turn.clone();
+            let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+            self.tree.apply_batch(batch)?;
+            self.database.flush()?;
+            self.file.sync_data()?;
+        }
+        self.let_go_of_pages()
+    }
+}
+
+/// A part of a block, under its key.
+type Part<'a> = ([u8; 10], &'a [u8]);
+
+/// Blocks in parts, as they are put together: each block at once. One of too many parts is put in several turns, its first
+/// part last: until then nobody sees the others.
+fn turns<'a>(blocks: &[(u64, &'a [u8])], part_bytes: usize) -> Vec<Vec<Part<'a>>> {
+    let mut turns: Vec<Vec<Part<'a>>> = vec![Vec::new()];
+    for (number, frame) in blocks {
+        let parts = frame.chunks(part_bytes).enumerate().map(|(part, bytes)| (key(*number, part as u16), bytes));
+        let mut parts: Vec<Part<'a>> = parts.collect();
+        if parts.len() > PARTS_UNTIL_SYNC {
+            parts.rotate_left(1);
+            turns.extend(parts.chunks(PARTS_UNTIL_SYNC).map(<[Part<'a>]>::to_vec));
+            turns.push(Vec::new());
+            continue;
+        }
+        if turns.last().is_some_and(|turn| turn.len() + parts.len() > PARTS_UNTIL_SYNC) {
+            turns.push(Vec::new());
+        }
+        if let Some(turn) = turns.last_mut() {
+            turn.append(&mut parts);
+        }
+    }
+    turns.retain(|turn| !turn.is_empty());
+    turns
 }
 
 impl Blocks for SledBlocks {
     fn put(&mut self, blocks: &[(u64, &[u8])]) -> Result<(), StoreError> {
-        let mut batch = sled::Batch::default();
-        for (number, frame) in blocks {
-            for (part, bytes) in frame.chunks(self.part_bytes).enumerate() {
-                let key = key(*number, part as u16);
-                batch.insert(&key, bytes);
-                self.recent.add(key, bytes.len());
-            }
-        }
-        let put = self.watch.clone().during(|| self.tree.apply_batch(batch).and_then(|()| self.let_go_of_pages()));
+        let turns = turns(blocks, self.part_bytes);
+        let put = self.watch.clone().during(|| turns.iter().try_for_each(|parts| self.put_parts(parts)));
         self.is_stuck |= put.is_err() && self.database.context.global_error().is_ok();
         put.map_err(failed("put"))
     }
@@ -284,7 +335,7 @@ impl Blocks for SledBlocks {
     }
 
     fn reader(&self) -> Arc<dyn BlockReader> {
-        Arc::new(SledReader::start(self.tree.clone(), self.watch.clone()))
+        Arc::new(SledReader::start(self.tree.clone(), self.watch.clone(), self.turn.clone()))
     }
 
     fn reopened(self: Box<Self>) -> Result<Box<dyn Blocks>, StoreError> {
@@ -311,7 +362,7 @@ impl Drop for SledBlocks {
     }
 }
 
-/// Shows every block that a tree has, put together.
+/// Shows every block that a tree has, put together. One without its first part was not put as a whole, and is not shown.
 fn survey(tree: &sled::Tree, visit: &mut dyn FnMut(u64, &[u8])) -> Result<(), StoreError> {
     let mut whole: Option<(u64, u16, Vec<u8>)> = None;
     for pair in tree.iter() {
@@ -328,7 +379,7 @@ fn survey(tree: &sled::Tree, visit: &mut dyn FnMut(u64, &[u8])) -> Result<(), St
                 if let Some((done, _, frame)) = other {
                     visit(done, &frame);
                 }
-                Some((number, part, if part == 0 { bytes.to_vec() } else { Vec::new() }))
+                (part == 0).then(|| (number, part, bytes.to_vec()))
             }
         };
     }
@@ -392,6 +443,66 @@ mod tests {
         let mut seen = Vec::new();
         blocks.survey(&mut |number, frame| seen.push((number, frame.to_vec()))).unwrap();
         assert!(seen == all);
+    }
+
+    #[test]
+    fn blocks_are_put_a_few_parts_at_a_time_each_as_a_whole() {
+        let frame = [0; 100];
+        let keys = |lengths: &[usize]| -> Vec<Vec<(u64, u16)>> {
+            let blocks: Vec<(u64, &[u8])> = (1..).zip(lengths.iter().map(|length| &frame[..*length])).collect();
+            let turns = turns(&blocks, 1);
+            turns.iter().map(|turn| turn.iter().filter_map(|(key, _)| parts_of(key)).collect()).collect()
+        };
+        assert!(keys(&[]).is_empty());
+        assert_eq!(keys(&[2, 1]), [vec![(1, 0), (1, 1), (2, 0)]]);
+        let lengths = |turns: Vec<Vec<(u64, u16)>>| turns.iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(lengths(keys(&[20, 12, 1])), [32, 1]);
+        assert_eq!(lengths(keys(&[20, 13, 32])), [20, 13, 32]);
+        // when a block has too many parts, then its first one is put last
+        let long = keys(&[3, 70, 3]);
+        assert_eq!(lengths(long.clone()), [3, 32, 32, 6, 3]);
+        assert_eq!((long[1][0], long[3][5]), ((2, 1), (2, 0)));
+    }
+
+    #[test]
+    fn a_block_without_its_first_part_is_not_there_yet() {
+        // given a block of too many parts, of which the last turn is missing
+        let dir = tempfile::tempdir().unwrap();
+        let mut blocks = SledStore::new(dir.path().join("sled")).open_sled().unwrap();
+        let all = blocks_of(1..=6, PART_BYTES);
+        blocks.part_bytes = PART_BYTES / 4;
+        let pairs: Vec<(u64, &[u8])> = all.iter().map(|(number, frame)| (*number, &frame[..])).collect();
+        let all_turns = turns(&pairs, blocks.part_bytes);
+        for parts in &all_turns[..all_turns.len() - 1] {
+            blocks.put_parts(parts).unwrap();
+        }
+        // then nobody sees it
+        holds(&blocks, &all[..5]);
+        assert_eq!(blocks.reader().read(&[6]), [None]);
+        // and when the turn is there, then it is a block like any other
+        blocks.put_parts(&all_turns[all_turns.len() - 1]).unwrap();
+        holds(&blocks, &all);
+    }
+
+    #[test]
+    fn sled_writes_less_than_a_segment_between_two_syncs() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut blocks = SledStore::new(dir.path().join("sled")).open_sled().unwrap();
+        let (mut longest, mut at) = (0, 0);
+        let all = blocks_of(1..=1024, PART_BYTES);
+        for pair in all.chunks(2) {
+            let frames: Vec<(u64, &[u8])> = pair.iter().map(|(number, frame)| (*number, &frame[..])).collect();
+            let turns = turns(&frames, PART_BYTES);
+            assert_eq!(turns.len(), 1);
+            blocks.put_parts(&turns[0]).unwrap();
+            let now = blocks.database.context.pagecache.log.stable_offset();
+            longest = longest.max(now - at);
+            at = now;
+        }
+        let (at, longest) = (at as usize, longest as usize);
+        let segments = blocks.database.size_on_disk().unwrap() as usize / SEGMENT_BYTES;
+        assert!(at > (segments + 4) * SEGMENT_BYTES, "segments are used again: {at} bytes in {segments}");
+        assert!(longest < SEGMENT_BYTES, "{longest} bytes");
     }
 
     fn blob_files(store: &SledStore) -> usize {

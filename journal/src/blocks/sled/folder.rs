@@ -61,6 +61,14 @@ pub(super) fn sync_folder(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
 }
 
+/// Makes a file durable, if there is one.
+pub(super) fn sync_file(path: &Path) -> io::Result<()> {
+    match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        file => file?.sync_all(),
+    }
+}
+
 pub(super) fn sync_parent(dir: &Path) -> io::Result<()> {
     match dir.parent() {
         Some(parent) => File::open(parent)?.sync_all(),

@@ -23,11 +23,14 @@ pub(super) struct SledReader {
 }
 
 impl SledReader {
-    pub(super) fn start(tree: sled::Tree, watch: Arc<Watch>) -> Self {
+    pub(super) fn start(tree: sled::Tree, watch: Arc<Watch>, turn: Arc<Mutex<()>>) -> Self {
         let (ask, questions) = mpsc::channel::<Question>();
         let answer_all = move || {
             for (numbers, answer) in questions {
-                let found = watch.during(|| lend(&tree, &numbers));
+                let found = watch.during(|| {
+                    let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+                    lend(&tree, &numbers)
+                });
                 // Whoever asked may be gone; that is its business.
                 let _ = answer.send(found);
             }
