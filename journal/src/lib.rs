@@ -73,84 +73,57 @@
 //! the start, `verify` and `restore` behind it, `salvage` when that fails; `core`, `index`, `reading`, `view` are how entries
 //! are found again; `keeper`, `pack` and `leave` work behind the commits.
 
-mod codec;
-mod entry;
-mod error;
-mod journal;
-mod stream;
+mod model;
+
+pub mod disk;
+
+mod format;
+
+mod api;
 
 pub mod blocks;
-pub mod crash;
-pub mod disk;
+
+mod log;
+
+mod index;
+
+mod checkpoint;
+
+mod core;
+
+mod commit;
+
+mod background;
+
+mod open;
+
+mod local;
+
+mod tools;
+
 #[cfg(feature = "testing")]
 pub mod testing;
 
-mod check;
-mod checkpoint;
-mod commit;
-mod config;
-mod core;
-mod elsewhere;
-mod export;
-mod foreign;
-mod format;
-mod frame;
-mod hash;
-mod head;
-mod hex;
-mod import;
-mod index;
-mod integrity;
-mod keeper;
-mod leave;
-mod local;
-mod log;
-mod note;
-mod open;
-mod pack;
-mod packed;
-mod queue;
-mod reading;
-mod readonly;
-mod record;
-mod repair;
-mod request;
-mod restore;
-mod running;
-mod salvage;
-mod scan;
-mod segment;
-mod shared;
-// Saved states: no program of ours keeps any yet, so only the suite that damages everything sees them.
-#[cfg(feature = "testing")]
-mod snapshot;
-mod space;
-mod stat;
-mod stopped;
-mod verify;
-mod view;
-mod window;
-mod work;
-
-pub use check::{CheckReport, check, check_on};
-pub use codec::{CODEC_BINCODE_FIXED, CodecError, decode, digest, encode};
-pub use config::{Config, LogKeep, Settings, Threads};
-pub use entry::*;
-pub use error::*;
-pub use export::{ExportError, Exported, Readable, Tell, export};
-pub use import::{Identity, ImportError, LineProblem, import, import_as, import_on};
-pub use integrity::{IntegrityReport, MissingEvents, Problem, ProblemKind};
-pub use journal::*;
+pub use api::journal::*;
+pub use api::view::{BodyView, EntryView};
+pub use background::verify::Progress as VerificationProgress;
+pub use disk::crash;
 pub use local::{CloseError, LocalJournal, Stats};
-pub use note::{JournalNote, NOTE_STREAM, WriterOpened};
+pub use model::codec::{CODEC_BINCODE_FIXED, CodecError, decode, digest, encode};
+pub use model::config::{Config, LogKeep, QueueLimits, Settings, Threads};
+pub use model::entry::*;
+pub use model::error::*;
+pub use model::head::{Answered, COMMAND_WINDOW_MS, Head};
+pub use model::integrity::{IntegrityReport, MissingEvents, Problem, ProblemKind};
+pub use model::note::{JournalNote, NOTE_STREAM, WriterOpened};
+pub use model::room::Room;
+pub use model::stream::*;
 pub use open::{Occupant, OpenReport, occupant};
-pub use queue::QueueLimits;
-pub use readonly::{ReadOnlyJournal, Repair, StoreSeen};
-pub use salvage::{SALVAGE_STREAM, SalvageError, Salvaged, salvage, salvage_on};
+pub use tools::check::{CheckReport, check, check_on};
+pub use tools::export::{ExportError, Exported, Readable, Tell, export};
+pub use tools::import::{Identity, ImportError, LineProblem, import, import_as, import_on};
+pub use tools::read_only::{ReadOnlyJournal, Repair, StoreSeen};
+pub use tools::salvage::{SALVAGE_STREAM, SalvageError, Salvaged, salvage, salvage_on};
 #[cfg(feature = "testing")]
-pub use snapshot::{Snapshot, Snapshots};
-pub use space::Room;
-pub use stat::{Amount, JournalStat, stat, stat_on};
-pub use stream::*;
-pub use verify::Progress as VerificationProgress;
-pub use view::{BodyView, EntryView};
+pub use tools::snapshot::{Snapshot, Snapshots};
+pub use tools::stat::{Amount, JournalStat, stat, stat_on};

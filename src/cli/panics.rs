@@ -39,6 +39,6 @@ mod tests {
             crate_path("/home/me/registry/sled-0.34.7/src/pagecache/mod.rs"),
             "sled-0.34.7/src/pagecache/mod.rs"
         );
-        assert_eq!(crate_path("journal/src/keeper.rs"), "journal/src/keeper.rs");
+        assert_eq!(crate_path("journal/src/background/mod.rs"), "journal/src/background/mod.rs");
     }
 }

@@ -3,7 +3,7 @@
 
 use std::{borrow::Cow, fmt, ops::ControlFlow};
 
-use crate::{
+use crate::format::{
     frame::{self, FrameError, FrameHeader, HEADER_BYTES},
     record::{Malformed, Record},
 };
@@ -159,8 +159,8 @@ mod tests {
         for (number, bytes) in [1usize, 90, 7].into_iter().enumerate() {
             let at = frame.len();
             let draft = crate::testing::draft("machine/0", 0, 5, &vec![number as u64; bytes]);
-            crate::record::encode(&draft, &mut frame);
-            crate::record::place(&mut frame[at..], Position(number as u64 + 1), crate::Version(1));
+            crate::format::record::encode(&draft, &mut frame);
+            crate::format::record::place(&mut frame[at..], Position(number as u64 + 1), crate::Version(1));
         }
         let header = FrameHeader {
             journal: uuid::Uuid::from_u128(1),

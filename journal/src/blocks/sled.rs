@@ -33,7 +33,7 @@ use std::{
 };
 
 use super::{BlockReader, Blocks, Store, StoreError};
-use crate::{crash, disk::Stamp};
+use crate::disk::{Stamp, crash};
 use folder::Blobs;
 use reader::SledReader;
 use watch::Watch;
@@ -404,7 +404,7 @@ fn parts_of(key: &[u8]) -> Option<(u64, u16)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::{HEADER_BYTES, MAGIC};
+    use crate::format::frame::{HEADER_BYTES, MAGIC};
 
     #[test]
     fn damage_is_told_in_plain_words() {

@@ -8,14 +8,17 @@ use std::io;
 
 use uuid::Uuid;
 
-use super::{Checkpoint, SegmentFile};
+use super::Checkpoint;
 use crate::{
     disk::Disk,
-    frame::FrameHeader,
+    format::frame::FrameHeader,
     index::Index,
-    log::{Place, Tip},
-    scan::{self, Scanned, Start},
-    segment::{self, Mark},
+    log::{
+        commit_log::{Place, Tip},
+        scan::{self, Scanned, Start},
+        segment::{self, Mark},
+        segment_file::SegmentFile,
+    },
 };
 
 /// An index, and what was found in the log for it.

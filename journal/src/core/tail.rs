@@ -1,60 +1,16 @@
 //! The newest blocks, kept in memory for whoever follows the journal.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, OnceLock},
-};
+use std::{collections::VecDeque, sync::Arc};
 
-use crate::{
-    Entry,
-    frame::{self, HEADER_BYTES},
-    record::Malformed,
-};
+use crate::api::tail_block::TailBlock;
 
 /// How many bytes of memory they may take.
 const BYTES_MAX: usize = 4 * 1024 * 1024;
-/// What an entry takes beside the bytes it was written as: itself, a pointer to it, and the ends of what it points to.
-const ENTRY_BYTES: usize = size_of::<Entry>() + 128;
-
 /// The newest blocks.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     blocks: VecDeque<Arc<TailBlock>>,
     bytes: usize,
-}
-
-/// One of the newest blocks, as it was written and, once somebody has asked, as it is read.
-#[derive(Debug)]
-pub(crate) struct TailBlock {
-    pub(crate) number: u64,
-    pub(crate) frame: Vec<u8>,
-    entries: OnceLock<Result<Vec<Arc<Entry>>, Malformed>>,
-}
-
-impl TailBlock {
-    pub(crate) fn new(number: u64, entries: Option<Vec<Arc<Entry>>>, frame: Vec<u8>) -> Self {
-        let known = OnceLock::new();
-        if let Some(entries) = entries {
-            drop(known.set(Ok(entries)));
-        }
-        Self { number, frame, entries: known }
-    }
-
-    /// Its entries, decoded once for all readers.
-    pub(crate) fn entries(&self) -> Result<&[Arc<Entry>], Malformed> {
-        let decode = || {
-            let records = frame::records(&self.frame[HEADER_BYTES..]);
-            records.map(|record| record?.entry().map(Arc::new)).collect()
-        };
-        self.entries.get_or_init(decode).as_deref().map_err(|problem| *problem)
-    }
-
-    /// How many bytes of memory it takes at most, as if somebody had asked for its entries: their bodies and names then lie
-    /// there once more.
-    fn bytes(&self) -> usize {
-        let count = frame::peek(&self.frame).map_or(0, |header| header.count as usize);
-        2 * self.frame.capacity() + count * ENTRY_BYTES
-    }
 }
 
 impl Tail {
@@ -84,7 +40,13 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::{Position, frame::FrameHeader, record::tests::stored};
+    use crate::{
+        Entry, Position,
+        format::{
+            frame::{self, FrameHeader, HEADER_BYTES},
+            record::tests::stored,
+        },
+    };
 
     fn block(number: u64, records: usize) -> Arc<TailBlock> {
         let mut frame = vec![0; HEADER_BYTES];

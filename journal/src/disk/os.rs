@@ -9,8 +9,8 @@ use std::{
 
 use rustix::fs::{AtFlags, FallocateFlags, StatxFlags};
 
+use super::network;
 use super::{Access, Disk, DiskFile, Lock, LockError, LockMode, Space, Stamp};
-use crate::foreign;
 
 const LOCK_FILE: &str = "lock";
 
@@ -104,11 +104,11 @@ impl Disk for OsDisk {
     fn network_file_system(&self) -> Option<&'static str> {
         // A file system that does not say what it is, is taken for a local one.
         let stat = rustix::fs::statfs(&self.root).ok()?;
-        foreign::network_file_system(stat.f_type.cast_unsigned()).or_else(|| {
+        network::network_file_system(stat.f_type.cast_unsigned()).or_else(|| {
             let device = fs::metadata(&self.root).ok()?.dev();
             let device = format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
             let mounts = fs::read("/proc/self/mountinfo").ok()?;
-            foreign::network_mount(&String::from_utf8_lossy(&mounts), &device)
+            network::network_mount(&String::from_utf8_lossy(&mounts), &device)
         })
     }
 

@@ -9,7 +9,7 @@ use std::{collections::VecDeque, hash::BuildHasher};
 
 use uuid::Uuid;
 
-use crate::{Answered, Position, hash::Keyed};
+use crate::{Answered, Position, index::hash::Keyed};
 
 /// Commands that lie in one piece.
 pub(super) type Piece = Vec<Known>;

@@ -28,7 +28,7 @@ use super::{
     bytes::{Bytes, Passing},
     filter::Filter,
 };
-use crate::{Answered, Position, Version, hash, log::Place};
+use crate::{Answered, Position, Version, index::hash, log::commit_log::Place};
 
 const COUNTS: usize = 8;
 const BLOCK: usize = 16;

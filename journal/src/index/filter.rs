@@ -42,7 +42,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::hash;
+    use crate::index::hash;
 
     #[test]
     fn all_that_was_added_is_there_and_little_else() {

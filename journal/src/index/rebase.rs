@@ -66,7 +66,7 @@ mod tests {
         COMMAND_WINDOW_MS, StreamId, Version,
         disk::{Access, Disk, SimulatedDisk},
         index::{Bytes, Indexed, Item},
-        log::Place,
+        log::commit_log::Place,
     };
 
     const FILE: &str = "file";

@@ -4,7 +4,7 @@
 use std::{collections::HashMap, hash::BuildHasher};
 
 use super::Item;
-use crate::{Position, StreamId, hash::Keyed};
+use crate::{Position, StreamId, index::hash::Keyed};
 
 pub(super) const PARTS: usize = 64;
 /// A part of no more streams than this keeps the last item of each, whoever else has it: in most journals no append then

@@ -8,7 +8,7 @@ use std::{borrow::Cow, cmp::Ordering, io, io::Write, iter::Peekable};
 use uuid::Uuid;
 
 use super::{Index, Item, base};
-use crate::{Answered, hash};
+use crate::{Answered, index::hash};
 
 /// How many streams or answers share one place of a table.
 const SHARED: usize = 8;

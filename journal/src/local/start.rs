@@ -8,23 +8,21 @@ use std::{
 
 use uuid::Uuid;
 
-use super::{LocalJournal, behind, lock};
+use super::{LocalJournal, after_open, lock};
 use crate::{
     AppendError, Done, Intake, OpenError, OpenReport, Settings, Threads,
+    background::{Intervals, Keeper, Unopened, archiver::Destination, verify::Verification},
     blocks::Store,
-    commit::{Group, Writer},
-    crash,
-    disk::Disk,
-    keeper::{Intervals, Keeper, Unopened},
-    leave::Destination,
-    note,
+    commit::{
+        request::{Batch, Request},
+        status::{Keep, Shared, answer},
+        writer::{Group, Writer},
+    },
+    disk::{Disk, crash, free_space::SpaceWatch},
+    local::threads::Work,
+    log::compress::Packer,
+    model::note,
     open::{self, Asked, Later, Opened},
-    pack::Packer,
-    request::{Batch, Keep, Request},
-    shared::{Shared, answer},
-    space::SpaceWatch,
-    verify::Verification,
-    work::Work,
 };
 
 /// As [`LocalJournal::open_with`].
@@ -103,7 +101,7 @@ pub(super) fn start(
     };
     let verification = Verification::default();
     if let Some(read_from) = read_from {
-        let reading = behind::reading_behind(&core, &shared, &disk, (tip, read_from), report.epoch, work.door());
+        let reading = after_open::reading_behind(&core, &shared, &disk, (tip, read_from), report.epoch, work.door());
         match settings.threads {
             Threads::Inline => verification.start_here(reading),
             Threads::Own => verification.start(reading).map_err(&threads)?,
@@ -132,7 +130,7 @@ pub(super) fn start(
 fn write_note(writer: &mut Writer, report: &OpenReport, now_ms: u64, disk: &dyn Disk) -> Result<(), OpenError> {
     let core = writer.core.clone();
     let expected = core.state().index.version(&note::stream());
-    let draft = note::writer_opened(core.journal, report, expected, now_ms.max(core.state().head.time_ms));
+    let draft = note::writer_opened(core.journal, report.into(), expected, now_ms.max(core.state().head.time_ms));
     let outcome = Arc::new(Mutex::new(None));
     let kept = outcome.clone();
     let done: Done = Box::new(move |answer| *lock(&kept) = Some(answer));

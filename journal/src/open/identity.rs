@@ -1,14 +1,13 @@
 //! Whose journal a folder holds, who else has it open, and how a disk's errors are told.
 
-use std::{io, path::Path, sync::Arc};
+use std::{io, path::Path};
 
 use uuid::Uuid;
 
 use crate::{
-    OpenError, crash,
-    disk::{Disk, Lock, LockError, LockMode, OsDisk},
-    format::{self, FoundFormat},
-    log::LogReader,
+    OpenError,
+    disk::{Disk, Lock, LockError, LockMode, OsDisk, crash},
+    open::format_file::{self, FoundFormat},
 };
 
 /// How the journal's id was known.
@@ -25,7 +24,7 @@ pub(super) fn find_or_make_format(disk: &dyn Disk, new_id: Uuid) -> Result<(Uuid
     if let Some((journal, is_witnessed)) = known_id(disk)? {
         return Ok((journal, if is_witnessed { Origin::Witnessed } else { Origin::Format }));
     }
-    format::write(disk, new_id).map_err(io_error(disk, "write FORMAT in"))?;
+    format_file::write(disk, new_id).map_err(io_error(disk, "write FORMAT in"))?;
     crash::point("after-format");
     Ok((new_id, Origin::Created))
 }
@@ -39,13 +38,13 @@ pub(crate) fn existing_id(disk: &dyn Disk) -> Result<(Uuid, bool), OpenError> {
 /// None: nothing says that there is a journal.
 fn known_id(disk: &dyn Disk) -> Result<Option<(Uuid, bool)>, OpenError> {
     let foreign = |problem: String| OpenError::Foreign { path: disk.path(), problem };
-    let problem = match format::read(disk).map_err(io_error(disk, "read FORMAT in"))? {
+    let problem = match format_file::read(disk).map_err(io_error(disk, "read FORMAT in"))? {
         FoundFormat::Journal(journal) => return Ok(Some((journal, false))),
         FoundFormat::Refused(problem) => return Err(foreign(problem)),
         FoundFormat::Damaged(problem) => Some(problem),
         FoundFormat::Missing => None,
     };
-    let witnessed = format::witnessed(disk).map_err(io_error(disk, "read head and log in"))?;
+    let witnessed = format_file::witnessed(disk).map_err(io_error(disk, "read head and log in"))?;
     match (witnessed, problem) {
         (Some(journal), _) => Ok(Some((journal, true))),
         (None, Some(problem)) => Err(foreign(problem)),
@@ -86,9 +85,4 @@ pub(crate) fn take_lock(disk: &dyn Disk, how: LockMode) -> Result<Lock, OpenErro
 pub(crate) fn io_error(disk: &dyn Disk, action: &'static str) -> impl Fn(io::Error) -> OpenError + use<> {
     let path = disk.path();
     move |source| OpenError::Io { action, path: path.clone(), source }
-}
-
-/// The reader that repairs use before there is a core.
-pub(crate) fn reader(disk: &Arc<dyn Disk>) -> LogReader {
-    LogReader::new(disk.clone())
 }

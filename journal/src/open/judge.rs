@@ -1,33 +1,18 @@
 //! What log, head file and block store together say about each other: nothing is to be done, the log is to be written
 //! anew, or opening is refused. Whoever only reads judges by the same.
 
-use std::sync::Arc;
-
-use uuid::Uuid;
-
-use super::{Survey, Witness};
+use super::{
+    catch_up::Survey,
+    evidence::Evidence,
+    rollback_guard::{Witness, required},
+};
 use crate::{
     IntegrityReport,
-    disk::Disk,
-    head::{FoundHead, HEAD_FILE},
-    index::Index,
-    integrity::{Problem, ProblemKind},
-    repair::{self, Wanted},
-    scan::Scanned,
-    segment::LOG_DIR,
+    format::head_file::{FoundHead, HEAD_FILE},
+    log::{scan::Scanned, segment::LOG_DIR},
+    model::integrity::{Problem, ProblemKind},
+    open::repair::{self, Wanted},
 };
-
-/// All that was found of a journal that is being opened, or read.
-#[derive(Clone, Copy)]
-pub(crate) struct Evidence<'a> {
-    pub journal: Uuid,
-    pub disk: &'a Arc<dyn Disk>,
-    pub scanned: &'a Scanned,
-    pub index: &'a Index,
-    pub found: FoundHead,
-    pub witness: &'a Witness,
-    pub survey: &'a Survey,
-}
 
 impl Evidence<'_> {
     /// What the log has to be written anew as, if it has to be; or why nobody goes on with this journal.
@@ -111,15 +96,6 @@ impl Evidence<'_> {
     }
 }
 
-/// The newest block that anybody knows to have been acknowledged.
-pub(crate) fn required(scanned: &Scanned, survey: &Survey, found: FoundHead) -> u64 {
-    let by_head = match found {
-        FoundHead::Read { newest, .. } => newest.head.block,
-        FoundHead::Missing | FoundHead::Damaged => 0,
-    };
-    scanned.newest_block().max(survey.newest).max(by_head)
-}
-
 /// What is wrong with the log's end where no head file says how far it reached: no crash leaves it so. A journal that
 /// was just being made has no blocks, and no head file yet.
 fn unknown_end(scanned: &Scanned, found: FoundHead) -> Vec<Problem> {
@@ -168,7 +144,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::{Head, Position, head::HeadRecord};
+    use crate::{Head, Position, format::head_file::HeadRecord};
 
     #[test]
     fn a_head_file_of_before_the_first_block_vouches_for_nothing() {

@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use uuid::Uuid;
 
-use crate::Head;
+use crate::{Head, WriterOpened};
 
 /// What opening found and did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +47,22 @@ impl OpenReport {
     /// Whether anything was damaged; catching up and cutting a torn write are not repairs.
     pub fn repaired(&self) -> bool {
         self.store_rebuilt.is_some() || self.damaged_log.is_some() || self.head_rewritten || self.format_rewritten
+    }
+}
+
+/// What of it the journal records about itself.
+impl From<&OpenReport> for WriterOpened {
+    fn from(report: &OpenReport) -> Self {
+        Self {
+            epoch: report.epoch,
+            clean: report.clean,
+            caught_up_blocks: report.caught_up_blocks,
+            store_rebuilt: report.store_rebuilt.is_some(),
+            log_filled_blocks: report.log_filled_blocks,
+            torn_cut: report.torn_cut.is_some(),
+            head_rewritten: report.head_rewritten,
+            format_rewritten: report.format_rewritten,
+        }
     }
 }
 

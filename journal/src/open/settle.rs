@@ -4,20 +4,19 @@ use std::io;
 
 use super::{
     Evidence, Opening, Settled, Survey, Witness,
-    fill::{isolated, survey, survey_blocks},
+    archived::Held,
+    catch_up::{isolated, survey, survey_blocks},
     io_error, is_in_doubt,
-    outside::Held,
 };
 use crate::{
     IntegrityReport, OpenError,
     blocks::{Store, StoreError},
-    crash,
-    frame::FrameHeader,
-    head::FoundHead,
+    disk::crash,
+    format::{frame::FrameHeader, head_file::FoundHead},
     index::Index,
-    integrity::ProblemKind,
-    repair,
-    scan::{self, Scanned},
+    log::scan::{self, Scanned},
+    model::integrity::ProblemKind,
+    open::repair,
 };
 
 /// A later repair would need a third reading of the log; two repairs of one log do not happen.

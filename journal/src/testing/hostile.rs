@@ -3,15 +3,16 @@
 use uuid::Uuid;
 
 use crate::{
-    Body, JournalNote, Position, Version, checkpoint, codec,
-    elsewhere::Begins,
-    format::{self, FoundFormat},
-    frame::{self, HEADER_BYTES},
-    head::HeadRecord,
+    Body, JournalNote, Position, Version, checkpoint,
+    format::{
+        frame::{self, HEADER_BYTES},
+        head_file::HeadRecord,
+    },
     index::{Bytes, Index},
-    log::Place,
-    segment::Mark,
-    snapshot,
+    log::{archive::Begins, commit_log::Place, segment::Mark},
+    model::codec,
+    open::format_file::{self, FoundFormat},
+    tools::snapshot,
 };
 
 /// What bytes are taken for.
@@ -57,7 +58,7 @@ impl Decoder {
             Self::Records => records_are_taken(bytes),
             Self::Head => HeadRecord::decode(bytes).is_some(),
             Self::Mark => Mark::decode(bytes).is_some(),
-            Self::Format => matches!(format::parse(bytes), FoundFormat::Journal(_)),
+            Self::Format => matches!(format_file::parse(bytes), FoundFormat::Journal(_)),
             Self::Snapshot => snapshot::decode(bytes).is_some(),
             Self::Checkpoint => checkpoint_is_taken(bytes),
             Self::Begins => Begins::decode(bytes).is_some(),

@@ -11,7 +11,7 @@ use std::{
 use super::{key, parts_of, watch::Watch};
 use crate::{
     blocks::{BlockReader, Pieces},
-    frame::{self, HEADER_BYTES},
+    format::frame::{self, HEADER_BYTES},
 };
 
 type Question = (Vec<u64>, SyncSender<Vec<Option<Pieces>>>);

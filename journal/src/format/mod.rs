@@ -1,0 +1,6 @@
+//! Blocks and records.
+
+pub(crate) mod clean_stop;
+pub(crate) mod frame;
+pub(crate) mod head_file;
+pub(crate) mod record;
