@@ -11,7 +11,7 @@ use crate::{
     core::Core,
     disk::{Access, Disk, OsDisk, crash},
     log::{
-        archive::Whole,
+        archive::ArchiveOverlay,
         compressed,
         segment::{self, LOG_DIR, Mark},
         segment_file::SegmentFile,
@@ -26,14 +26,14 @@ pub(crate) enum Destination {
 }
 
 #[derive(Debug)]
-pub(crate) struct Leaving {
-    pub whole: Arc<Whole>,
+pub(crate) struct Archiver {
+    pub whole: Arc<ArchiveOverlay>,
     /// The folder itself, without what is elsewhere.
     pub folder: Arc<dyn Disk>,
     pub to: Destination,
 }
 
-impl Leaving {
+impl Archiver {
     /// Lets the oldest full segment leave, if the store has everything up to block `synced` durably and this is part of
     /// it; answers with the file as it was.
     pub(crate) fn next(&self, core: &Core, synced: u64) -> io::Result<Option<SegmentFile>> {
@@ -52,24 +52,24 @@ impl Leaving {
         // Without both marks it is not full, or damaged: opening decides about it.
         let Some(marks) = segment::marks(&*self.folder, number)? else { return Ok(None) };
         let before = SegmentFile::now(&*self.folder, number)?;
-        let mut begins = self.whole.begins();
-        let was_removed = begins.removed.iter().any(|removed| removed.0.segment == number);
+        let mut catalog = self.whole.catalog();
+        let was_removed = catalog.removed.iter().any(|removed| removed.0.segment == number);
         match &self.to {
             Destination::Archive(path) if !was_removed => {
                 self.copy(&OsDisk::new(path), core, number)?;
-                begins.archive = Some(path.clone());
+                catalog.archive = Some(path.clone());
             }
             _ => {
                 self.compare(core, &marks)?;
                 if !was_removed {
-                    begins.removed.push(marks);
+                    catalog.removed.push(marks);
                 }
             }
         }
-        begins.first = begins.first.max(number + 1);
+        catalog.first = catalog.first.max(number + 1);
         crash::point("before-segment-leaves");
-        if begins != self.whole.begins() {
-            self.whole.set_begins(begins)?;
+        if catalog != self.whole.catalog() {
+            self.whole.set_catalog(catalog)?;
         }
         crash::point("between-segment-leaves");
         segment::remove(&*self.folder, number)?;
@@ -81,10 +81,10 @@ impl Leaving {
 
     fn copy(&self, archive: &OsDisk, core: &Core, number: u32) -> io::Result<()> {
         let file = segment::open(&*self.folder, number)?;
-        let name = segment::packed_name_of(number).replacen("log/", "", 1);
+        let name = segment::compressed_name_of(number).replacen("log/", "", 1);
         let unfinished = format!("{name}.tmp");
         let to = archive.create(&unfinished)?;
-        compressed::pack(&*file, &*to, core.journal, number)?;
+        compressed::compress(&*file, &*to, core.journal, number)?;
         if !compressed::is_same(archive.open(&unfinished, Access::Read)?, &*file)? {
             archive.remove(&unfinished)?;
             return Err(io::Error::other("what was written into the archive does not read the same"));

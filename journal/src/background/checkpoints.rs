@@ -14,7 +14,7 @@
 
 use std::{io, sync::Arc};
 
-use super::Keeper;
+use super::BackgroundWriter;
 use crate::{
     Head,
     checkpoint::{self, Checkpoint, Files, Grown, Unfit},
@@ -37,7 +37,7 @@ fn step(known: u32, full: u32) -> u32 {
 
 /// When an index checkpoint is to be made, and whose it is.
 #[derive(Debug)]
-pub(crate) struct Intervals {
+pub(crate) struct CheckpointSchedule {
     pub folder: Arc<dyn Disk>,
     pub epoch: u64,
     /// How many full segments the newest checkpoint knows; 0 where that is not known.
@@ -49,7 +49,7 @@ pub(crate) struct Intervals {
     pub in_memory: bool,
 }
 
-impl Intervals {
+impl CheckpointSchedule {
     fn is_due(&self, full: u32) -> bool {
         let changed = self.changed.iter().filter(|(before, _)| before.number <= self.known).count();
         let unknown = full.saturating_sub(self.known) + u32::try_from(changed).unwrap_or(u32::MAX);
@@ -57,24 +57,24 @@ impl Intervals {
     }
 }
 
-impl Keeper {
+impl BackgroundWriter {
     /// A full segment has another form or another place now; whoever changed that has compared what is in it.
     pub(super) fn note_change(&mut self, before: SegmentFile) {
         let now = SegmentFile::now(&*self.disk, before.number);
-        if let (Some(intervals), Ok(now)) = (&mut self.intervals, now) {
-            intervals.changed.push((before, now));
+        if let (Some(schedule), Ok(now)) = (&mut self.schedule, now) {
+            schedule.changed.push((before, now));
         }
     }
 
     /// Writes an index checkpoint, if it is time for one.
     pub(super) fn mark_interval(&mut self) {
         // What was there at the opening has to be right before anybody goes by it again.
-        if self.intervals.is_none() || self.core.is_being_read() || self.core.state().index.has_failed() {
+        if self.schedule.is_none() || self.core.is_being_read() || self.core.state().index.has_failed() {
             return;
         }
         self.leave_in_file();
         let full = self.full_segments(self.synced);
-        let is_due = self.intervals.as_ref().is_some_and(|intervals| intervals.is_due(full));
+        let is_due = self.schedule.as_ref().is_some_and(|schedule| schedule.is_due(full));
         if !is_due || self.blocks.is_none() || self.is_full() {
             return;
         }
@@ -93,17 +93,17 @@ impl Keeper {
                     full
                 }
             };
-            if let Some(intervals) = &mut self.intervals {
-                intervals.known = known;
-                intervals.changed.clear();
+            if let Some(schedule) = &mut self.schedule {
+                schedule.known = known;
+                schedule.changed.clear();
             }
         }
     }
 
     /// Has the index look in the checkpoint that the opening went by, once everything behind that was read.
     pub(super) fn leave_in_file(&mut self) {
-        let is_in_memory = |intervals: &mut Intervals| std::mem::take(&mut intervals.in_memory);
-        if !self.core.is_being_read() && self.intervals.as_mut().is_some_and(is_in_memory) {
+        let is_in_memory = |schedule: &mut CheckpointSchedule| std::mem::take(&mut schedule.in_memory);
+        if !self.core.is_being_read() && self.schedule.as_mut().is_some_and(is_in_memory) {
             self.look_there();
         }
     }
@@ -136,7 +136,7 @@ impl Keeper {
     /// Whether a checkpoint would be due if the store made durable what it has.
     pub(super) fn interval_is_near(&self) -> bool {
         let full = self.full_segments(self.core.stored());
-        self.intervals.as_ref().is_some_and(|intervals| intervals.is_due(full)) && !self.core.is_being_read()
+        self.schedule.as_ref().is_some_and(|schedule| schedule.is_due(full)) && !self.core.is_being_read()
     }
 
     /// How many segments, from the first on, are full and end at or before a block.
@@ -150,7 +150,7 @@ impl Keeper {
 
     /// Writes one that knows some segments more than the one that is there, of so many that are full; says how many it knows.
     fn write_interval(&self, full: u32) -> Result<u32, Unfit> {
-        let Some(intervals) = self.intervals.as_ref().filter(|_| !self.bell.is_ended()) else {
+        let Some(schedule) = self.schedule.as_ref().filter(|_| !self.signal.is_ended()) else {
             return Err(Unfit::GivenUp);
         };
         let there = self.there();
@@ -166,7 +166,7 @@ impl Keeper {
         let head = Head { position: tip.position, time_ms: scanned.time_ms, block: tip.block, hash: tip.hash };
         let files = Files { segments, store: Vec::new() };
         crash::point("before-index-checkpoint");
-        let written = checkpoint::write(&*intervals.folder, self.core.journal, head, intervals.epoch, &files, &index)?;
+        let written = checkpoint::write(&*schedule.folder, self.core.journal, head, schedule.epoch, &files, &index)?;
         crash::point("after-index-checkpoint");
         if written { Ok(to) } else { Err(Unfit::Io(io::ErrorKind::FileTooLarge.into())) }
     }
@@ -174,7 +174,7 @@ impl Keeper {
     /// The checkpoint that is there, if it is this journal's.
     fn there(&self) -> Option<Checkpoint> {
         let mut there = checkpoint::look_into(&*self.disk).ok().filter(|there| there.journal == self.core.journal)?;
-        for (before, now) in self.intervals.iter().flat_map(|intervals| &intervals.changed) {
+        for (before, now) in self.schedule.iter().flat_map(|schedule| &schedule.changed) {
             there.files.change(*before, *now);
         }
         Some(there)
@@ -182,7 +182,7 @@ impl Keeper {
 
     /// From the checkpoint that is there, or, if it does not lead here, from the beginning.
     fn grown(&self, there: Option<Checkpoint>, segments: &[SegmentFile]) -> Result<Grown, Unfit> {
-        let go_on = || !self.bell.is_ended();
+        let go_on = || !self.signal.is_ended();
         if let Some(there) = there {
             match checkpoint::grow(&*self.disk, there, segments, &go_on) {
                 Ok(grown) if grown.scanned.faults.is_empty() => return Ok(grown),
@@ -199,10 +199,10 @@ mod tests {
     use super::*;
     use crate::disk::{SimulatedDisk, Stamp};
 
-    fn intervals(known: u32, changed: u32) -> Intervals {
-        let file = |number, packed| SegmentFile { number, packed, stamp: Stamp::default() };
+    fn schedule(known: u32, changed: u32) -> CheckpointSchedule {
+        let file = |number, compressed| SegmentFile { number, compressed, stamp: Stamp::default() };
         let changed = (1..=changed).map(|number| (file(number, false), file(number, true))).collect();
-        Intervals { folder: Arc::new(SimulatedDisk::new()), epoch: 1, known, changed, in_memory: false }
+        CheckpointSchedule { folder: Arc::new(SimulatedDisk::new()), epoch: 1, known, changed, in_memory: false }
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
             (2, 8, 8, true),
             (20, 4, 20, false),
         ] {
-            assert_eq!(intervals(known, changed).is_due(full), is_due, "{known} known, {changed} changed, {full} full");
+            assert_eq!(schedule(known, changed).is_due(full), is_due, "{known} known, {changed} changed, {full} full");
         }
     }
 
@@ -239,7 +239,7 @@ mod tests {
     fn all_of_them_together_cost_a_few_times_the_last_one() {
         let (mut known, mut written) = (0, 0u64);
         for full in 1..=10_000 {
-            if intervals(known, 0).is_due(full) {
+            if schedule(known, 0).is_due(full) {
                 (known, written) = (full, written + u64::from(full));
             }
             assert!(full - known <= full / 4, "{full} full segments, {known} known");

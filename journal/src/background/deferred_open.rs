@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use super::Keeper;
+use super::BackgroundWriter;
 use crate::{
     blocks::{BlockReader, Blocks},
     checkpoint,
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A store that is still to be opened, and what is known of it.
-pub(crate) struct Unopened {
+pub(crate) struct DeferredOpen {
     /// Where the log ended at the opening.
     pub tip: u64,
     /// It is as the last stop in order left it and has everything up to there; else what it has is to be seen.
@@ -35,18 +35,18 @@ enum Found {
     Ahead(u64),
 }
 
-impl Keeper {
+impl BackgroundWriter {
     /// Opens a store that was left for later; builds it anew if it does not open or has not what it should.
     pub(crate) fn open_now(&mut self) {
-        let (Some(unopened), Some(place)) = (self.unopened.take(), &self.place) else { return };
+        let (Some(deferred), Some(place)) = (self.deferred.take(), &self.place) else { return };
         let (core, synced) = (&*self.core, self.synced);
         let open = || -> Result<OpenStore, String> {
             let blocks = place.open().map_err(|error| error.problem)?;
             let reader = blocks.reader();
-            let found = if unopened.as_left {
-                Found::Until(unopened.tip)
+            let found = if deferred.as_left {
+                Found::Until(deferred.tip)
             } else {
-                look_into(&*reader, core, synced, unopened.tip)
+                look_into(&*reader, core, synced, deferred.tip)
             };
             Ok((blocks, reader, found))
         };
@@ -71,7 +71,7 @@ impl Keeper {
                 if let Err(error) = checkpoint::remove(&*self.disk) {
                     tracing::error!(%error, "the index checkpoint cannot be removed");
                 }
-                (unopened.fail)(format!("the block store has block {block}, which the log has lost"));
+                (deferred.fail)(format!("the block store has block {block}, which the log has lost"));
                 self.core.set_looked();
                 self.let_go();
             }

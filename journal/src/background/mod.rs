@@ -15,16 +15,16 @@ use std::{
 
 use crate::{
     Settings,
-    background::archiver::Leaving,
+    background::archiver::Archiver,
     blocks::{BlockReader, Blocks, Store},
     core::{Core, Loaded},
     disk::{Disk, crash, free_space::SpaceWatch},
     format::head_file::HeadFile,
-    log::compress::Packer,
+    log::compress::Compressor,
 };
-pub(crate) use checkpoints::Intervals;
-pub(crate) use deferred_open::Unopened;
-pub(crate) use signal::{Bell, Ending};
+pub(crate) use checkpoints::CheckpointSchedule;
+pub(crate) use deferred_open::DeferredOpen;
+pub(crate) use signal::{Ending, Signal};
 
 /// How long new blocks are gathered before they are stored.
 const GATHER: Duration = Duration::from_millis(50);
@@ -34,7 +34,7 @@ const BUSY_BYTES: u64 = 256 * 1024;
 const TURN_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The store's writing end.
-pub(crate) struct Keeper {
+pub(crate) struct BackgroundWriter {
     pub core: Arc<Core>,
     pub head_file: Arc<HeadFile>,
     pub disk: Arc<dyn Disk>,
@@ -49,23 +49,23 @@ pub(crate) struct Keeper {
     /// The store's place, where it can be opened behind the opening or built anew.
     pub place: Option<Box<dyn Store>>,
     /// What is known of the store, if it is to be opened behind the opening.
-    pub unopened: Option<Unopened>,
-    pub packer: Packer,
+    pub deferred: Option<DeferredOpen>,
+    pub compressor: Compressor,
     /// Where full segments go, if they go.
-    pub leaving: Option<Leaving>,
+    pub archiver: Option<Archiver>,
     /// When index checkpoints are made, if they are.
-    pub intervals: Option<Intervals>,
+    pub schedule: Option<CheckpointSchedule>,
     /// Where it says why the store is no longer used.
     pub trouble: Arc<Mutex<Option<String>>>,
     /// Where it is called.
-    pub bell: Arc<Bell>,
+    pub signal: Arc<Signal>,
 }
 
-impl Keeper {
+impl BackgroundWriter {
     /// Lets segments go that the store has durably. What cannot go stays, and is tried again after the next checkpoint.
-    fn let_leave(&mut self) {
-        while let Some(leaving) = self.leaving.as_ref().filter(|_| !self.core.is_being_read()) {
-            match leaving.next(&self.core, self.synced) {
+    fn archive_segments(&mut self) {
+        while let Some(archiver) = self.archiver.as_ref().filter(|_| !self.core.is_being_read()) {
+            match archiver.next(&self.core, self.synced) {
                 Ok(Some(before)) => {
                     tracing::debug!(segment = before.number, "a full segment has left the log's folder");
                     self.note_change(before);
@@ -94,7 +94,7 @@ impl Keeper {
     fn follow(&mut self) {
         while self.is_behind() {
             let before = self.core.written_bytes();
-            if self.bell.is_called_within(GATHER) {
+            if self.signal.is_interrupted_within(GATHER) {
                 return;
             }
             let busy = self.core.written_bytes() - before > BUSY_BYTES;
@@ -111,36 +111,36 @@ impl Keeper {
         loop {
             self.follow();
             // Looked at before the last look at the blocks: whoever rings after that is heard.
-            let called = self.bell.is_called_within(Duration::ZERO);
+            let called = self.signal.is_interrupted_within(Duration::ZERO);
             let packs = self.settings.compress_when_idle && !self.is_full();
-            if called || !(self.is_behind() || packs && self.pack_next()) {
+            if called || !(self.is_behind() || packs && self.compress_next()) {
                 break;
             }
         }
         self.leave_in_file();
-        if self.interval_is_near() && !self.bell.is_called_within(Duration::ZERO) {
+        if self.interval_is_near() && !self.signal.is_interrupted_within(Duration::ZERO) {
             self.checkpoint();
             self.mark_interval();
         }
     }
 
     /// Compresses all full segments now.
-    pub(crate) fn pack_all(&mut self) {
-        while self.pack_next() {}
+    pub(crate) fn compress_all(&mut self) {
+        while self.compress_next() {}
     }
 
-    fn pack_next(&mut self) -> bool {
+    fn compress_next(&mut self) -> bool {
         if self.core.is_being_read() {
             return false;
         }
         let current = self.core.state().index.last_segment();
-        let packed = self.packer.pack_next(current);
-        if let Some(before) = packed {
+        let compressed = self.compressor.compress_next(current);
+        if let Some(before) = compressed {
             self.core.forget_segment(before.number);
             self.note_change(before);
         }
-        self.core.set_packed_before(self.packer.next());
-        packed.is_some()
+        self.core.set_packed_before(self.compressor.next());
+        compressed.is_some()
     }
 
     /// Whether there is something to store, and room for it.
@@ -182,7 +182,7 @@ impl Keeper {
             noted.map_err(|error| format!("head file: {error}"))
         });
         if self.blocks.is_some() {
-            self.let_leave();
+            self.archive_segments();
             self.mark_interval();
         }
     }
@@ -192,7 +192,7 @@ impl Keeper {
     pub(crate) fn give_memory_back(&mut self) {
         self.catch_up();
         let Some(blocks) = self.blocks.take() else { return };
-        let removed = self.leaving.as_ref().is_some_and(|leaving| !leaving.whole.begins().removed.is_empty());
+        let removed = self.archiver.as_ref().is_some_and(|archiver| !archiver.whole.catalog().removed.is_empty());
         let close = |reader: Option<Arc<dyn BlockReader>>| {
             if let Some(reader) = reader {
                 reader.stop();
@@ -259,27 +259,27 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for BackgroundWriter {
     fn drop(&mut self) {
         self.let_go();
     }
 }
 
 /// The keeper's thread.
-pub(crate) fn run(mut keeper: Keeper) {
-    keeper.open_now();
+pub(crate) fn run(mut background: BackgroundWriter) {
+    background.open_now();
     loop {
-        let end = keeper.bell.wait();
-        if let Some(problem) = keeper.bell.take_build_anew() {
-            keeper.build_anew(&problem);
+        let end = background.signal.wait();
+        if let Some(problem) = background.signal.take_build_anew() {
+            background.build_anew(&problem);
         }
         match end {
-            None if keeper.bell.take_freshen() => keeper.give_memory_back(),
-            None => keeper.attend(),
+            None if background.signal.take_release_memory() => background.give_memory_back(),
+            None => background.attend(),
             Some(Ending::AtOnce) => return,
             Some(Ending::InOrder) => {
-                keeper.catch_up();
-                keeper.checkpoint();
+                background.catch_up();
+                background.checkpoint();
                 return;
             }
         }

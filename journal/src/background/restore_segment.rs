@@ -67,7 +67,7 @@ pub(crate) fn segment(disk: &Arc<dyn Disk>, core: &Core, number: u32, mut tip: T
     disk::write_whole(&**disk, &segment::name_of(number), &bytes)?;
     crash::point("after-segment-restored");
     // Where both forms are there, the plain one counts.
-    disk.remove(&segment::packed_name_of(number))?;
+    disk.remove(&segment::compressed_name_of(number))?;
     disk.sync_dir(LOG_DIR)?;
     core.forget_segment(number);
     Ok(Restored::Whole { filled, aside })
@@ -78,7 +78,7 @@ fn put_aside(disk: &dyn Disk, number: u32) -> io::Result<String> {
     let names = disk.list("")?;
     let aside = (1..).map(|number| format!("{ASIDE}{number}")).find(|name| !names.contains(name));
     let aside = aside.unwrap_or_else(|| format!("{ASIDE}0"));
-    for name in [segment::name_of(number), segment::packed_name_of(number)] {
+    for name in [segment::name_of(number), segment::compressed_name_of(number)] {
         let Ok(file) = disk.open(&name, Access::Read) else { continue };
         let bytes = disk::read_all(&*file)?;
         let copy = disk.create(&name.replacen(LOG_DIR, &aside, 1))?;

@@ -9,24 +9,24 @@ use super::lock;
 
 /// What the keeper's thread is told.
 #[derive(Default)]
-pub(crate) struct Bell {
-    state: Mutex<BellState>,
-    rung: Condvar,
+pub(crate) struct Signal {
+    state: Mutex<SignalState>,
+    woken: Condvar,
 }
 
 #[derive(Default)]
-struct BellState {
-    rung: bool,
+struct SignalState {
+    woken: bool,
     /// Whether memory is to be given back.
-    freshen: bool,
+    release_memory: bool,
     /// Why the store is to be built anew.
     build_anew: Option<String>,
     end: Option<Ending>,
 }
 
-impl BellState {
-    fn is_called(&self) -> bool {
-        self.freshen || self.build_anew.is_some() || self.end.is_some()
+impl SignalState {
+    fn is_interrupted(&self) -> bool {
+        self.release_memory || self.build_anew.is_some() || self.end.is_some()
     }
 }
 
@@ -38,48 +38,48 @@ pub(crate) enum Ending {
     AtOnce,
 }
 
-impl Bell {
+impl Signal {
     /// Says that there are new blocks.
-    pub(crate) fn ring(&self) {
+    pub(crate) fn wake(&self) {
         let mut state = lock(&self.state);
-        if !state.rung {
-            state.rung = true;
+        if !state.woken {
+            state.woken = true;
             drop(state);
-            self.rung.notify_one();
+            self.woken.notify_one();
         }
     }
 
     /// Asks for memory to be given back.
-    pub(crate) fn freshen(&self) {
+    pub(crate) fn release_memory(&self) {
         let mut state = lock(&self.state);
-        state.freshen = true;
-        state.rung = true;
+        state.release_memory = true;
+        state.woken = true;
         drop(state);
-        self.rung.notify_one();
+        self.woken.notify_one();
     }
 
     /// Asks for the store to be built anew.
     pub(crate) fn build_anew(&self, problem: String) {
         let mut state = lock(&self.state);
         state.build_anew = Some(problem);
-        state.rung = true;
+        state.woken = true;
         drop(state);
-        self.rung.notify_one();
+        self.woken.notify_one();
     }
 
     /// Waits for so long, or until something else is asked for than new blocks.
-    pub(super) fn is_called_within(&self, time: Duration) -> bool {
+    pub(super) fn is_interrupted_within(&self, time: Duration) -> bool {
         let state = lock(&self.state);
-        let waited = self.rung.wait_timeout_while(state, time, |state| !state.is_called());
+        let waited = self.woken.wait_timeout_while(state, time, |state| !state.is_interrupted());
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let called = state.is_called();
+        let called = state.is_interrupted();
         // What was rung for since is being stored; but whoever is called comes back for it.
-        state.rung = called;
+        state.woken = called;
         called
     }
 
-    pub(super) fn take_freshen(&self) -> bool {
-        std::mem::take(&mut lock(&self.state).freshen)
+    pub(super) fn take_release_memory(&self) -> bool {
+        std::mem::take(&mut lock(&self.state).release_memory)
     }
 
     pub(super) fn take_build_anew(&self) -> Option<String> {
@@ -88,7 +88,7 @@ impl Bell {
 
     pub(crate) fn end(&self, how: Ending) {
         lock(&self.state).end = Some(how);
-        self.rung.notify_one();
+        self.woken.notify_one();
     }
 
     /// Whether the end was asked for.
@@ -99,10 +99,10 @@ impl Bell {
     /// Waits until there is something to do; answers with the end, if it was asked for.
     pub(super) fn wait(&self) -> Option<Ending> {
         let mut state = lock(&self.state);
-        while !state.rung && state.end.is_none() {
-            state = self.rung.wait(state).unwrap_or_else(PoisonError::into_inner);
+        while !state.woken && state.end.is_none() {
+            state = self.woken.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.rung = false;
+        state.woken = false;
         state.end
     }
 }

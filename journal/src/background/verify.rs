@@ -5,7 +5,7 @@
 //! `open/trust.rs` tells what is promised. What is damaged in the log is taken from the store, and the store is built
 //! anew from the log; both are noted in the journal. What neither has whole fails the journal.
 
-mod reading;
+mod verifier;
 
 use std::{
     io,
@@ -14,8 +14,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-pub(crate) use reading::Reading;
-use reading::{Course, GivenUp, Patience};
+pub(crate) use verifier::Verifier;
+use verifier::{Course, GivenUp, Patience};
 
 /// The share of a processor that reading takes: one part in two.
 const REST: u32 = 1;
@@ -26,14 +26,14 @@ const STORE_WAIT: Duration = Duration::from_millis(20);
 /// The reading behind an opening; it ends with the journal.
 #[derive(Default)]
 pub(crate) struct Verification {
-    state: Arc<Shared>,
+    state: Arc<SharedProgress>,
     thread: Mutex<Option<JoinHandle<()>>>,
     /// What is read by whoever appends, where there are no threads.
-    here: Mutex<Option<(Reading, Course)>>,
+    here: Mutex<Option<(Verifier, Course)>>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct SharedProgress {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -67,33 +67,33 @@ impl Patience for Nobody {
 }
 
 impl Verification {
-    pub(crate) fn start(&self, reading: Reading) -> io::Result<()> {
+    pub(crate) fn start(&self, verifier: Verifier) -> io::Result<()> {
         self.state.set(Progress::Reading);
         let state = self.state.clone();
-        let run = move || state.set(reading.conclude(run(&reading, &state)));
+        let run = move || state.set(verifier.conclude(run(&verifier, &state)));
         let thread = std::thread::Builder::new().name("journal-verify".into()).spawn(run)?;
         *lock(&self.thread) = Some(thread);
         Ok(())
     }
 
     /// Leaves the reading to whoever calls [`Verification::step`] or waits.
-    pub(crate) fn start_here(&self, reading: Reading) {
+    pub(crate) fn start_here(&self, verifier: Verifier) {
         self.state.set(Progress::Reading);
-        let course = reading.begin();
-        *lock(&self.here) = Some((reading, course));
+        let course = verifier.begin();
+        *lock(&self.here) = Some((verifier, course));
     }
 
     /// Reads one segment more, where there are no threads for it; whether there is more.
     pub(crate) fn step(&self) -> bool {
         // Taken out meanwhile: a note that is appended comes by here again.
-        let Some((reading, mut course)) = lock(&self.here).take() else { return false };
-        match reading.go_on(&mut course, &Nobody) {
+        let Some((verifier, mut course)) = lock(&self.here).take() else { return false };
+        match verifier.go_on(&mut course, &Nobody) {
             Ok(true) => {
-                *lock(&self.here) = Some((reading, course));
+                *lock(&self.here) = Some((verifier, course));
                 true
             }
             ended => {
-                self.state.set(reading.conclude(ended.map(drop)));
+                self.state.set(verifier.conclude(ended.map(drop)));
                 false
             }
         }
@@ -114,14 +114,14 @@ impl Verification {
     /// Ends the reading, after so long at the latest; meanwhile it does not rest.
     pub(crate) fn end(&self, patience: Duration) -> Progress {
         while !patience.is_zero() && self.step() {}
-        if let Some((reading, _)) = lock(&self.here).take() {
-            self.state.set(reading.conclude(Err(None)));
+        if let Some((verifier, _)) = lock(&self.here).take() {
+            self.state.set(verifier.conclude(Err(None)));
         }
         let mut state = lock(&self.state.state);
         state.hurried = true;
         self.state.changed.notify_all();
-        let reading = |state: &mut State| state.progress == Progress::Reading;
-        let waited = self.state.changed.wait_timeout_while(state, patience, reading);
+        let still_reading = |state: &mut State| state.progress == Progress::Reading;
+        let waited = self.state.changed.wait_timeout_while(state, patience, still_reading);
         waited.unwrap_or_else(PoisonError::into_inner).0.ended = true;
         self.state.changed.notify_all();
         let thread = lock(&self.thread).take();
@@ -133,11 +133,11 @@ impl Verification {
 }
 
 /// Reads everything, with a rest after each segment.
-fn run(reading: &Reading, shared: &Shared) -> Result<(), GivenUp> {
-    let mut course = reading.begin();
+fn run(verifier: &Verifier, shared: &SharedProgress) -> Result<(), GivenUp> {
+    let mut course = verifier.begin();
     loop {
         let begun = Instant::now();
-        if !reading.go_on(&mut course, shared)? {
+        if !verifier.go_on(&mut course, shared)? {
             return Ok(());
         }
         if !shared.rest((begun.elapsed() * REST).min(REST_MAX)) {
@@ -152,7 +152,7 @@ impl Drop for Verification {
     }
 }
 
-impl Shared {
+impl SharedProgress {
     /// Rests for so long, unless somebody waits; whether to go on.
     fn rest(&self, time: Duration) -> bool {
         let waited = self.changed.wait_timeout_while(lock(&self.state), time, |state| !state.ended && !state.hurried);
@@ -165,7 +165,7 @@ impl Shared {
     }
 }
 
-impl Patience for Shared {
+impl Patience for SharedProgress {
     fn wait(&self) -> bool {
         let waited = self.changed.wait_timeout_while(lock(&self.state), STORE_WAIT, |state| !state.ended);
         !waited.unwrap_or_else(PoisonError::into_inner).0.ended

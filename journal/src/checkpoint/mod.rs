@@ -135,9 +135,9 @@ impl Write for Summed<'_> {
 
 /// False if a name is too long for its number.
 fn write_files(files: &Files, to: &mut dyn Write) -> io::Result<bool> {
-    for SegmentFile { number, packed, stamp } in &files.segments {
+    for SegmentFile { number, compressed, stamp } in &files.segments {
         to.write_all(&number.to_le_bytes())?;
-        to.write_all(&u32::from(*packed).to_le_bytes())?;
+        to.write_all(&u32::from(*compressed).to_le_bytes())?;
         write_stamp(*stamp, to)?;
     }
     for (name, stamp) in &files.store {
@@ -250,7 +250,7 @@ pub(crate) fn decode(mut bytes: Bytes) -> Option<Checkpoint> {
     for _ in 0..segments {
         let entry = next(SEGMENT_BYTES)?;
         let number = u32::from_le_bytes(*entry.first_chunk()?);
-        files.segments.push(SegmentFile { number, packed: entry[4] == 1, stamp: stamp(&entry[8..])? });
+        files.segments.push(SegmentFile { number, compressed: entry[4] == 1, stamp: stamp(&entry[8..])? });
     }
     for _ in 0..stored {
         let length = u16::from_le_bytes(*next(2)?.first_chunk()?);
@@ -312,8 +312,8 @@ mod tests {
         let stamp = Stamp { size: 4096, written: 77 };
         let files = Files {
             segments: vec![
-                SegmentFile { number: 1, packed: true, stamp },
-                SegmentFile { number: 2, packed: false, stamp },
+                SegmentFile { number: 1, compressed: true, stamp },
+                SegmentFile { number: 2, compressed: false, stamp },
             ],
             store: vec![("conf".into(), stamp), ("db".into(), stamp)],
         };
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn a_changed_segment_is_taken_over_only_from_what_was_known() {
-        let file = |number, packed, written| SegmentFile { number, packed, stamp: Stamp { size: 9, written } };
+        let file = |number, compressed, written| SegmentFile { number, compressed, stamp: Stamp { size: 9, written } };
         let known = Files { segments: vec![file(1, false, 5), file(2, false, 6)], store: Vec::new() };
         let mut files = known.clone();
         files.change(file(2, false, 7), file(2, true, 8));

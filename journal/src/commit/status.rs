@@ -79,7 +79,7 @@ pub(crate) enum Keep {
 
 /// What the writer shares with those who hand in.
 #[derive(Default)]
-pub(crate) struct Shared {
+pub(crate) struct WriterStatus {
     pub(crate) notices: Notices,
     /// Why nothing more is taken, once the log has failed.
     failed: OnceLock<String>,
@@ -88,7 +88,7 @@ pub(crate) struct Shared {
     pub(crate) head_trouble: AtomicU64,
 }
 
-impl Shared {
+impl WriterStatus {
     pub(crate) fn failure(&self) -> Option<AppendError> {
         self.failed.get().map(|problem| AppendError::Unknown { problem: problem.clone() })
     }

@@ -13,7 +13,7 @@ use crate::{
     checkpoint,
     commit::{
         request::{Batch, Places, Request, Slot},
-        status::{Notices, Shared, answer},
+        status::{Notices, WriterStatus, answer},
     },
     core::Core,
     disk::{Disk, crash, free_space::SpaceWatch},
@@ -29,7 +29,7 @@ use crate::{
 /// The writing end of the journal; there is one, on the commit thread or, inline, behind a lock.
 pub(crate) struct Writer {
     pub(crate) core: Arc<Core>,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) status: Arc<WriterStatus>,
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) log: Log,
     pub(crate) head_file: Arc<HeadFile>,
@@ -130,7 +130,7 @@ impl Writer {
     /// Makes one block of all these appends, as far as they pass, and says what to answer.
     pub(crate) fn commit(&mut self, batch: Batch) -> Answers {
         let Batch { mut frame, requests } = batch;
-        if let Some(failure) = self.shared.failure() {
+        if let Some(failure) = self.status.failure() {
             return refused(requests, &failure);
         }
         let first = self.tip.position.next();
@@ -139,7 +139,7 @@ impl Writer {
             Ok(admitted) => admitted,
             Err(list) => {
                 checkpoint::give_up(&*self.disk);
-                let error = self.shared.fail(index::UNREADABLE.into());
+                let error = self.status.fail(index::UNREADABLE.into());
                 return Answers { list: all_refused(list, &error), head: None, block: None };
             }
         };
@@ -221,23 +221,23 @@ impl Writer {
         let place = match self.log.append(&frame, tip) {
             Ok(place) => place,
             Err(LogError::Full) => return Err(self.space.found_full(&*self.disk)),
-            Err(LogError::Unclear(error)) => return Err(self.shared.fail(format!("cannot write the log: {error}"))),
+            Err(LogError::Unclear(error)) => return Err(self.status.fail(format!("cannot write the log: {error}"))),
         };
         crash::point("after-log-write");
-        self.log.sync().map_err(|error| self.shared.fail(format!("cannot sync the log: {error}")))?;
+        self.log.sync().map_err(|error| self.status.fail(format!("cannot sync the log: {error}")))?;
         crash::point("after-sync");
         let time_ms = taken(list).last().map_or(0, |places| places.more.last().unwrap_or(&places.first).time_ms);
         let head = Head { position: tip.position, time_ms, block: tip.block, hash };
         self.tip = tip;
         if let Err(error) = self.head_file.write(head) {
             tracing::error!(%error, "cannot write the head file; a cut of the log would not be seen");
-            self.shared.head_trouble.fetch_add(1, Ordering::Relaxed);
+            self.status.head_trouble.fetch_add(1, Ordering::Relaxed);
         }
         // What it might have grown by would be kept with it.
         frame.shrink_to_fit();
         let block = Arc::new(TailBlock::new(head.block, built(list), frame));
         self.show(head, place, block.clone(), first, list);
-        self.shared.groups.fetch_add(1, Ordering::Relaxed);
+        self.status.groups.fetch_add(1, Ordering::Relaxed);
         Ok((head, block))
     }
 

@@ -26,7 +26,7 @@ use crate::{
     },
     index::{self, Index},
     log::{
-        archive::ElsewhereError,
+        archive::ArchiveError,
         commit_log::{LogReader, Place},
     },
 };
@@ -366,8 +366,8 @@ impl Core {
     }
 
     fn read_log(&self, number: u64, place: Place, first: Position) -> Result<Vec<u8>, ReadError> {
-        let bytes = self.log.read(place).map_err(|error| match ElsewhereError::of(&error) {
-            Some(ElsewhereError::NotInArchive { path, segment }) => {
+        let bytes = self.log.read(place).map_err(|error| match ArchiveError::of(&error) {
+            Some(ArchiveError::NotInArchive { path, segment }) => {
                 ReadError::Archive { archive: path.clone(), segment: *segment }
             }
             _ => ReadError::Unreadable { problem: format!("log: {error}") },

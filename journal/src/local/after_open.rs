@@ -7,14 +7,14 @@ use std::{
 
 use crate::{
     Done, Intake, JournalNote,
-    background::verify::Reading,
+    background::verify::Verifier,
     commit::{
         request::Request,
-        status::{Keep, Shared, answer},
+        status::{Keep, WriterStatus, answer},
     },
     core::Core,
     disk::Disk,
-    local::threads::Door,
+    local::threads::Submitter,
     log::commit_log::Tip,
     model::note,
 };
@@ -23,17 +23,17 @@ use crate::{
 const NOTE_WAIT: Duration = Duration::from_secs(1);
 
 /// What reads behind the opening, and whom it tells.
-pub(super) fn reading_behind(
+pub(super) fn verifier_of(
     core: &Arc<Core>,
-    shared: &Arc<Shared>,
+    status: &Arc<WriterStatus>,
     disk: &Arc<dyn Disk>,
     (tip, read_from): (Tip, u32),
     epoch: u64,
-    door: Door,
-) -> Reading {
-    let door = Arc::new(door);
-    let building = door.clone();
-    let (noting, failing) = (core.clone(), shared.clone());
+    submitter: Submitter,
+) -> Verifier {
+    let submitter = Arc::new(submitter);
+    let building = submitter.clone();
+    let (noting, failing) = (core.clone(), status.clone());
     let note = move |note: &JournalNote| {
         let (expected, time_ms) = {
             let state = noting.state();
@@ -48,13 +48,13 @@ pub(super) fn reading_behind(
             let _ = tell.send(());
         });
         match Request::new(vec![draft], Intake::Report, Keep::Encoded, done) {
-            Ok(request) => door.hand_in(request),
+            Ok(request) => submitter.submit(request),
             Err((error, done)) => answer(done, Err(error)),
         }
         // Whoever waits for the end of the reading then finds the note; but the commit thread may be the one that ends us.
         let _ = told.recv_timeout(NOTE_WAIT);
     };
-    Reading {
+    Verifier {
         core: core.clone(),
         disk: disk.clone(),
         tip,

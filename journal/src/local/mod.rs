@@ -25,7 +25,7 @@ use crate::{
     checkpoint::{self, Files},
     commit::{
         request::Request,
-        status::{Shared, answer},
+        status::{WriterStatus, answer},
     },
     core::{
         Core,
@@ -34,7 +34,7 @@ use crate::{
     disk::{Disk, Lock, OsDisk, SimulatedDisk, crash, free_space::SpaceWatch},
     format::{clean_stop, head_file::HeadFile},
     index::{self, Index},
-    local::threads::Work,
+    local::threads::Workers,
     log::segment_file::SegmentFile,
     open,
 };
@@ -81,8 +81,8 @@ const READING_AT_CLOSE: Duration = Duration::from_secs(2);
 /// acknowledged is there, what waited is answered with [`AppendError::Closed`].
 pub struct LocalJournal {
     core: Arc<Core>,
-    shared: Arc<Shared>,
-    work: Work,
+    status: Arc<WriterStatus>,
+    workers: Workers,
     store_trouble: Arc<Mutex<Option<String>>>,
     head_file: Arc<HeadFile>,
     closed: AtomicBool,
@@ -148,8 +148,8 @@ impl LocalJournal {
         }
         crash::point("before-close");
         let read = self.verification.end(READING_AT_CLOSE);
-        self.work.end(Ending::InOrder);
-        let outcome = match self.shared.failure() {
+        self.workers.end(Ending::InOrder);
+        let outcome = match self.status.failure() {
             Some(source) => Err(CloseError::Failed { source }),
             None => {
                 if read == Progress::Done {
@@ -195,13 +195,13 @@ impl LocalJournal {
     /// Lets the block store give back what it had read into memory, soon. Worth asking for once after a large read, such
     /// as the one that a node is rebuilt with: sled keeps all that it has read, up to the size of the journal.
     pub fn give_memory_back(&self) {
-        self.work.give_memory_back();
+        self.workers.give_memory_back();
     }
 
     /// Compresses the full segments of the log now, which is otherwise done when nothing else is to be done. Returns at
     /// once if the journal has threads of its own.
     pub fn compress_log(&self) {
-        self.work.pack();
+        self.workers.compress();
     }
 
     /// What is left on its disk, and how much of that it keeps; none if the disk does not say. New work is refused while
@@ -214,18 +214,18 @@ impl LocalJournal {
     /// How the journal is doing.
     pub fn stats(&self) -> Stats {
         let store_trouble = lock(&self.store_trouble).clone().map(|problem| format!("block store: {problem}"));
-        let head_troubles = self.shared.head_trouble.load(Ordering::Relaxed);
+        let head_troubles = self.status.head_trouble.load(Ordering::Relaxed);
         let head_trouble = (head_troubles > 0).then(|| "the head file cannot be written".to_owned());
         let stored = self.core.stored();
         Stats {
-            groups: self.shared.groups.load(Ordering::Relaxed),
-            waiting: self.work.waiting(),
+            groups: self.status.groups.load(Ordering::Relaxed),
+            waiting: self.workers.waiting(),
             store_behind: self.core.state().head.block.saturating_sub(stored),
             segments_to_compress: self.core.segments_to_pack(),
             store_misses: self.core.store_misses(),
             verification: self.verification.progress(),
             degraded: store_trouble.or(head_trouble),
-            failed: self.shared.failure(),
+            failed: self.status.failure(),
         }
     }
 
@@ -235,9 +235,9 @@ impl LocalJournal {
         let answer = ask(&state.index);
         let is_readable = state.is_readable();
         drop(state);
-        if is_readable.is_err() && self.shared.failure().is_none() {
+        if is_readable.is_err() && self.status.failure().is_none() {
             checkpoint::give_up(&*self.disk);
-            self.shared.fail(index::UNREADABLE.into());
+            self.status.fail(index::UNREADABLE.into());
         }
         answer
     }
@@ -261,7 +261,7 @@ impl Drop for LocalJournal {
     fn drop(&mut self) {
         if !self.closed.swap(true, Ordering::SeqCst) {
             self.verification.end(Duration::ZERO);
-            self.work.end(Ending::AtOnce);
+            self.workers.end(Ending::AtOnce);
         }
     }
 }
@@ -276,17 +276,17 @@ impl Journal for LocalJournal {
     }
 
     fn append(&self, drafts: Vec<Draft>, intake: Intake, done: Done) {
-        if let Some(failure) = self.shared.failure() {
+        if let Some(failure) = self.status.failure() {
             return answer(done, Err(failure));
         }
         if drafts.is_empty() {
             return answer(done, Ok(Appended::of(Vec::new())));
         }
-        let request = match Request::new(drafts, intake, self.shared.keep(), done) {
+        let request = match Request::new(drafts, intake, self.status.keep(), done) {
             Ok(request) => request,
             Err((error, done)) => return answer(done, Err(error)),
         };
-        self.work.hand_in(request, &self.shared);
+        self.workers.submit(request, &self.status);
         if self.settings.threads == Threads::Inline {
             self.verification.step();
         }
@@ -335,11 +335,11 @@ impl Journal for LocalJournal {
     }
 
     fn on_append(&self, notice: Box<dyn Fn(Head) + Send + Sync>) -> Subscription {
-        let number = self.shared.notices.add(notice.into());
-        let shared = Arc::downgrade(&self.shared);
+        let number = self.status.notices.add(notice.into());
+        let status = Arc::downgrade(&self.status);
         let end = move || {
-            if let Some(shared) = shared.upgrade() {
-                shared.notices.remove(number);
+            if let Some(status) = status.upgrade() {
+                status.notices.remove(number);
             }
         };
         Subscription(Some(Box::new(end)))

@@ -11,18 +11,18 @@ use uuid::Uuid;
 use super::{LocalJournal, after_open, lock};
 use crate::{
     AppendError, Done, Intake, OpenError, OpenReport, Settings, Threads,
-    background::{Intervals, Keeper, Unopened, archiver::Destination, verify::Verification},
+    background::{BackgroundWriter, CheckpointSchedule, DeferredOpen, archiver::Destination, verify::Verification},
     blocks::Store,
     commit::{
         request::{Batch, Request},
-        status::{Keep, Shared, answer},
+        status::{Keep, WriterStatus, answer},
         writer::{Group, Writer},
     },
     disk::{Disk, crash, free_space::SpaceWatch},
-    local::threads::Work,
-    log::compress::Packer,
+    local::threads::Workers,
+    log::compress::Compressor,
     model::note,
-    open::{self, Asked, Later, Opened},
+    open::{self, AfterOpen, OpenOptions, Opened},
 };
 
 /// As [`LocalJournal::open_with`].
@@ -38,13 +38,14 @@ pub(super) fn start(
     let segment_bytes = settings.segment_bytes.clamp(4096, 256 * 1024 * 1024);
     let may_trust = settings.index_checkpoint;
     let (keep, archive) = (settings.log_keep, settings.log_archive.clone());
-    let asked = Asked { new_id: id, segment_bytes, may_trust, keep, archive };
-    let opened = open::open(disk, store, &asked)?;
-    let Opened { core, disk, log, tip, head_file, blocks, lock, report, later, leaving, folder, store_synced } = opened;
-    let shared = Arc::new(Shared::default());
+    let options = OpenOptions { new_id: id, segment_bytes, may_trust, keep, archive };
+    let opened = open::open(disk, store, &options)?;
+    let Opened { core, disk, log, tip, head_file, blocks, lock, report, later, archiver, folder, store_synced } =
+        opened;
+    let status = Arc::new(WriterStatus::default());
     let mut writer = Writer {
         core: core.clone(),
-        shared: shared.clone(),
+        status: status.clone(),
         disk: disk.clone(),
         log,
         head_file: head_file.clone(),
@@ -61,23 +62,28 @@ pub(super) fn start(
     core.set_being_read(later.is_some());
     core.await_store(later.is_some());
     let read_from = later.as_ref().map(|later| later.read_from);
-    let (place, unopened) = match later {
+    let (place, deferred) = match later {
         None => (store.for_later(), None),
-        Some(Later { store, as_left, .. }) => {
-            let failing = shared.clone();
+        Some(AfterOpen { store, as_left, .. }) => {
+            let failing = status.clone();
             let fail = Box::new(move |problem| drop(failing.fail(problem)));
             if !as_left {
                 core.set_unlooked();
             }
-            (Some(store), Some(Unopened { tip: tip.block, as_left, fail }))
+            (Some(store), Some(DeferredOpen { tip: tip.block, as_left, fail }))
         }
     };
-    let only_in_store = leaving.as_ref().is_some_and(|leaving| leaving.to == Destination::Nowhere);
+    let only_in_store = archiver.as_ref().is_some_and(|archiver| archiver.to == Destination::Nowhere);
     let known = read_from.map_or(0, |read_from| read_from - 1);
-    let intervals =
-        Intervals { folder: folder.clone(), epoch: report.epoch, known, changed: Vec::new(), in_memory: known > 0 };
+    let schedule = CheckpointSchedule {
+        folder: folder.clone(),
+        epoch: report.epoch,
+        known,
+        changed: Vec::new(),
+        in_memory: known > 0,
+    };
     let store_trouble = Arc::new(Mutex::new(report.store_unavailable.clone()));
-    let keeper = Keeper {
+    let background = BackgroundWriter {
         core: core.clone(),
         head_file: head_file.clone(),
         disk: disk.clone(),
@@ -85,33 +91,34 @@ pub(super) fn start(
         blocks,
         synced: store_synced,
         place,
-        unopened,
-        packer: Packer::new(folder.clone(), core.journal),
-        leaving,
-        intervals: (may_trust && !only_in_store).then_some(intervals),
+        deferred,
+        compressor: Compressor::new(folder.clone(), core.journal),
+        archiver,
+        schedule: (may_trust && !only_in_store).then_some(schedule),
         trouble: store_trouble.clone(),
         settings: settings.clone(),
         bytes_since: 0,
-        bell: Arc::default(),
+        signal: Arc::default(),
     };
     let threads = open::io_error(&*disk, "start the threads for");
-    let work = match settings.threads {
-        Threads::Inline => Work::inline(writer, keeper, &shared),
-        Threads::Own => Work::start(writer, keeper, &settings, &shared).map_err(&threads)?,
+    let workers = match settings.threads {
+        Threads::Inline => Workers::inline(writer, background, &status),
+        Threads::Own => Workers::start(writer, background, &settings, &status).map_err(&threads)?,
     };
     let verification = Verification::default();
     if let Some(read_from) = read_from {
-        let reading = after_open::reading_behind(&core, &shared, &disk, (tip, read_from), report.epoch, work.door());
+        let verifier =
+            after_open::verifier_of(&core, &status, &disk, (tip, read_from), report.epoch, workers.submitter());
         match settings.threads {
-            Threads::Inline => verification.start_here(reading),
-            Threads::Own => verification.start(reading).map_err(&threads)?,
+            Threads::Inline => verification.start_here(verifier),
+            Threads::Own => verification.start(verifier).map_err(&threads)?,
         }
     }
     crash::point("after-open");
     let journal = LocalJournal {
         core,
-        shared,
-        work,
+        status,
+        workers,
         store_trouble,
         head_file,
         closed: AtomicBool::new(false),
@@ -135,7 +142,7 @@ fn write_note(writer: &mut Writer, report: &OpenReport, now_ms: u64, disk: &dyn 
     let kept = outcome.clone();
     let done: Done = Box::new(move |answer| *lock(&kept) = Some(answer));
     match Request::new(vec![draft], Intake::Report, Keep::Encoded, done) {
-        Ok(request) => writer.commit(Batch::of(request)).give(&writer.shared.notices),
+        Ok(request) => writer.commit(Batch::of(request)).give(&writer.status.notices),
         Err((error, done)) => answer(done, Err(error)),
     }
     let outcome = lock(&outcome).take();

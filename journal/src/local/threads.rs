@@ -8,63 +8,68 @@ use std::{
 
 use crate::{
     AppendError, Settings,
-    background::{self, Bell, Ending, Keeper},
+    background::{self, BackgroundWriter, Ending, Signal},
     commit::{
         queue::Queue,
         request::{Batch, Request},
-        status::Shared,
+        status::WriterStatus,
         writer::{Answers, Writer},
     },
 };
 
 /// The working side of a journal.
-pub(crate) enum Work {
-    Inline { place: Place, shared: Arc<Shared> },
-    Threads { queue: Arc<Queue>, bell: Arc<Bell>, handles: Mutex<Vec<JoinHandle<()>>> },
+pub(crate) enum Workers {
+    Inline { place: Place, status: Arc<WriterStatus> },
+    Threads { queue: Arc<Queue>, signal: Arc<Signal>, handles: Mutex<Vec<JoinHandle<()>>> },
 }
 
 /// Where whoever appends finds who does it.
-type Place = Arc<Mutex<Option<(Writer, Keeper)>>>;
+type Place = Arc<Mutex<Option<(Writer, BackgroundWriter)>>>;
 
-impl Work {
-    pub(crate) fn inline(writer: Writer, mut keeper: Keeper, shared: &Arc<Shared>) -> Self {
-        keeper.open_now();
-        keeper.catch_up();
-        Self::Inline { place: Arc::new(Mutex::new(Some((writer, keeper)))), shared: shared.clone() }
+impl Workers {
+    pub(crate) fn inline(writer: Writer, mut background: BackgroundWriter, status: &Arc<WriterStatus>) -> Self {
+        background.open_now();
+        background.catch_up();
+        Self::Inline { place: Arc::new(Mutex::new(Some((writer, background)))), status: status.clone() }
     }
 
-    pub(crate) fn start(writer: Writer, keeper: Keeper, settings: &Settings, shared: &Arc<Shared>) -> io::Result<Self> {
+    pub(crate) fn start(
+        writer: Writer,
+        background: BackgroundWriter,
+        settings: &Settings,
+        status: &Arc<WriterStatus>,
+    ) -> io::Result<Self> {
         let queue = Arc::new(Queue::new(settings.queue));
-        let bell = keeper.bell.clone();
-        bell.ring();
-        let keeping =
-            { std::thread::Builder::new().name("journal-store".into()).spawn(move || background::run(keeper))? };
+        let signal = background.signal.clone();
+        signal.wake();
+        let storing =
+            { std::thread::Builder::new().name("journal-store".into()).spawn(move || background::run(background))? };
         let committing = {
-            let (queue, bell, shared) = (queue.clone(), bell.clone(), shared.clone());
-            let run = move || commit_thread(writer, &queue, &bell, &shared);
+            let (queue, signal, status) = (queue.clone(), signal.clone(), status.clone());
+            let run = move || commit_thread(writer, &queue, &signal, &status);
             std::thread::Builder::new().name("journal-commit".into()).spawn(run)
         };
-        let committing = committing.inspect_err(|_| bell.end(Ending::AtOnce))?;
-        Ok(Self::Threads { queue, bell, handles: Mutex::new(vec![committing, keeping]) })
+        let committing = committing.inspect_err(|_| signal.end(Ending::AtOnce))?;
+        Ok(Self::Threads { queue, signal, handles: Mutex::new(vec![committing, storing]) })
     }
 
     /// Where what reads behind the opening hands in.
-    pub(crate) fn door(&self) -> Door {
+    pub(crate) fn submitter(&self) -> Submitter {
         match self {
-            Self::Inline { place, shared } => Door::Inline { place: place.clone(), shared: shared.clone() },
-            Self::Threads { queue, bell, .. } => Door::Threads { queue: queue.clone(), bell: bell.clone() },
+            Self::Inline { place, status } => Submitter::Inline { place: place.clone(), status: status.clone() },
+            Self::Threads { queue, signal, .. } => Submitter::Threads { queue: queue.clone(), signal: signal.clone() },
         }
     }
 
     /// Hands a request to whoever works.
-    pub(crate) fn hand_in(&self, request: Request, shared: &Shared) {
+    pub(crate) fn submit(&self, request: Request, status: &WriterStatus) {
         match self {
-            Self::Inline { place, .. } => commit_inline(place, shared, request),
+            Self::Inline { place, .. } => commit_inline(place, status, request),
             Self::Threads { queue, .. } => {
                 if let Err(refused) = queue.push(request) {
                     let (request, error) = *refused;
                     // A queue that was closed because the log failed says so.
-                    request.refuse(shared.failure().unwrap_or(error));
+                    request.refuse(status.failure().unwrap_or(error));
                 }
             }
         }
@@ -74,23 +79,23 @@ impl Work {
     pub(crate) fn give_memory_back(&self) {
         match self {
             Self::Inline { place, .. } => {
-                if let Some((_, keeper)) = lock(place).as_mut() {
-                    keeper.give_memory_back();
+                if let Some((_, background)) = lock(place).as_mut() {
+                    background.give_memory_back();
                 }
             }
-            Self::Threads { bell, .. } => bell.freshen(),
+            Self::Threads { signal, .. } => signal.release_memory(),
         }
     }
 
     /// Compresses full segments; on the keeper's own time if it has a thread.
-    pub(crate) fn pack(&self) {
+    pub(crate) fn compress(&self) {
         match self {
             Self::Inline { place, .. } => {
-                if let Some((_, keeper)) = lock(place).as_mut() {
-                    keeper.pack_all();
+                if let Some((_, background)) = lock(place).as_mut() {
+                    background.compress_all();
                 }
             }
-            Self::Threads { bell, .. } => bell.ring(),
+            Self::Threads { signal, .. } => signal.wake(),
         }
     }
 
@@ -105,14 +110,14 @@ impl Work {
         match self {
             Self::Inline { place, .. } => {
                 let ended = lock(place).take();
-                if let Some((_writer, mut keeper)) = ended
+                if let Some((_writer, mut background)) = ended
                     && how == Ending::InOrder
                 {
-                    keeper.catch_up();
-                    keeper.checkpoint();
+                    background.catch_up();
+                    background.checkpoint();
                 }
             }
-            Self::Threads { queue, bell, handles } => {
+            Self::Threads { queue, signal, handles } => {
                 match how {
                     Ending::InOrder => queue.close(),
                     Ending::AtOnce => {
@@ -129,7 +134,7 @@ impl Work {
                     }
                 };
                 join(handles.next());
-                bell.end(how);
+                signal.end(how);
                 join(handles.next());
             }
         }
@@ -137,15 +142,15 @@ impl Work {
 }
 
 /// Where what reads behind the opening hands in.
-pub(crate) enum Door {
-    Inline { place: Place, shared: Arc<Shared> },
-    Threads { queue: Arc<Queue>, bell: Arc<Bell> },
+pub(crate) enum Submitter {
+    Inline { place: Place, status: Arc<WriterStatus> },
+    Threads { queue: Arc<Queue>, signal: Arc<Signal> },
 }
 
-impl Door {
-    pub(crate) fn hand_in(&self, request: Request) {
+impl Submitter {
+    pub(crate) fn submit(&self, request: Request) {
         match self {
-            Self::Inline { place, shared } => commit_inline(place, shared, request),
+            Self::Inline { place, status } => commit_inline(place, status, request),
             Self::Threads { queue, .. } => {
                 if let Err(refused) = queue.push(request) {
                     let (request, error) = *refused;
@@ -159,22 +164,22 @@ impl Door {
     pub(crate) fn build_anew(&self, problem: String) {
         match self {
             Self::Inline { place, .. } => {
-                if let Some((_, keeper)) = lock(place).as_mut() {
-                    keeper.build_anew(&problem);
+                if let Some((_, background)) = lock(place).as_mut() {
+                    background.build_anew(&problem);
                 }
             }
-            Self::Threads { bell, .. } => bell.build_anew(problem),
+            Self::Threads { signal, .. } => signal.build_anew(problem),
         }
     }
 }
 
-fn commit_inline(place: &Mutex<Option<(Writer, Keeper)>>, shared: &Shared, request: Request) {
+fn commit_inline(place: &Mutex<Option<(Writer, BackgroundWriter)>>, status: &WriterStatus, request: Request) {
     let mut guard = lock(place);
     let answers: Answers = match guard.as_mut() {
-        Some((writer, keeper)) => {
+        Some((writer, background)) => {
             let answers = writer.commit(Batch::of(request));
             if answers.head.is_some() {
-                keeper.catch_up();
+                background.catch_up();
             }
             answers
         }
@@ -182,24 +187,24 @@ fn commit_inline(place: &Mutex<Option<(Writer, Keeper)>>, shared: &Shared, reque
     };
     // Released first: whoever is answered may append again.
     drop(guard);
-    answers.give(&shared.notices);
+    answers.give(&status.notices);
 }
 
-fn commit_thread(mut writer: Writer, queue: &Queue, bell: &Bell, shared: &Shared) {
+fn commit_thread(mut writer: Writer, queue: &Queue, signal: &Signal, status: &WriterStatus) {
     let run = std::panic::AssertUnwindSafe(|| {
         while let Some(batch) = queue.take() {
             // Nothing is acknowledged on a log that the store may know to be an older one.
             writer.core.wait_for_look();
             let answers = writer.commit(batch);
             if answers.head.is_some() {
-                bell.ring();
+                signal.wake();
             }
-            answers.give(&shared.notices);
+            answers.give(&status.notices);
         }
     });
     if std::panic::catch_unwind(run).is_err() {
         // Our own bug: nobody may wait for ever because of it.
-        let error = shared.fail("the commit thread panicked".into());
+        let error = status.fail("the commit thread panicked".into());
         queue.abandon().into_iter().for_each(|request| request.refuse(error.clone()));
     }
 }

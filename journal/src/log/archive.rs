@@ -23,33 +23,33 @@ use crate::{
     format::frame::{self, HEADER_BYTES},
     log::segment::{self, LOG_DIR},
 };
-pub(crate) use catalog::{Begins, FILE, read};
+pub(crate) use catalog::{Catalog, FILE, read};
 
 /// What stands where nothing can be read: no block begins like this, and it is not blank either.
 const UNREADABLE: u8 = 0xFF;
 
 /// The journal's folder, with what of its log is elsewhere.
-pub(crate) struct Whole {
+pub(crate) struct ArchiveOverlay {
     inner: Arc<dyn Disk>,
     journal: Uuid,
-    begins: Mutex<Begins>,
+    catalog: Mutex<Catalog>,
     /// Where the blocks of removed segments are read from, while that is possible.
     source: RwLock<Option<Arc<dyn BlockReader>>>,
 }
 
-impl Whole {
-    pub(crate) fn new(inner: Arc<dyn Disk>, journal: Uuid, begins: Begins) -> Self {
-        Self { inner, journal, begins: Mutex::new(begins), source: RwLock::new(None) }
+impl ArchiveOverlay {
+    pub(crate) fn new(inner: Arc<dyn Disk>, journal: Uuid, catalog: Catalog) -> Self {
+        Self { inner, journal, catalog: Mutex::new(catalog), source: RwLock::new(None) }
     }
 
-    pub(crate) fn begins(&self) -> Begins {
-        self.lock_begins().clone()
+    pub(crate) fn catalog(&self) -> Catalog {
+        self.lock_catalog().clone()
     }
 
     /// Writes down, durably, that segments are leaving.
-    pub(crate) fn set_begins(&self, begins: Begins) -> io::Result<()> {
-        disk::write_whole(&*self.inner, FILE, &begins.encode(self.journal))?;
-        *self.lock_begins() = begins;
+    pub(crate) fn set_catalog(&self, catalog: Catalog) -> io::Result<()> {
+        disk::write_whole(&*self.inner, FILE, &catalog.encode(self.journal))?;
+        *self.lock_catalog() = catalog;
         Ok(())
     }
 
@@ -59,26 +59,26 @@ impl Whole {
     }
 
     /// Which archived segment is not where it should be.
-    pub(crate) fn missing(&self) -> Option<ElsewhereError> {
-        let begins = self.begins();
-        let path = begins.archive.clone()?;
+    pub(crate) fn missing(&self) -> Option<ArchiveError> {
+        let catalog = self.catalog();
+        let path = catalog.archive.clone()?;
         let there = OsDisk::new(&path).list("").unwrap_or_default();
         let here = self.inner.list(LOG_DIR).unwrap_or_default();
         let found = |names: &[String]| -> BTreeSet<u32> {
             names.iter().filter_map(|name| Some(segment::numbered(name)?.0)).collect()
         };
         let (there, here) = (found(&there), found(&here));
-        let mut archived = begins.archived();
+        let mut archived = catalog.archived();
         let lost = archived.find(|number| !there.contains(number) && !here.contains(number));
-        lost.map(|segment| ElsewhereError::NotInArchive { path, segment })
+        lost.map(|segment| ArchiveError::NotInArchive { path, segment })
     }
 
     /// The segment's bytes as they were, as far as the store has them.
     fn removed(&self, number: u32) -> Option<io::Result<Box<dyn DiskFile>>> {
-        let marks = self.lock_begins().removed.iter().find(|marks| marks.0.segment == number).copied()?;
+        let marks = self.lock_catalog().removed.iter().find(|marks| marks.0.segment == number).copied()?;
         let source = self.source.read().unwrap_or_else(PoisonError::into_inner).clone();
         let Some(source) = source else {
-            return Some(Err(io::Error::other(ElsewhereError::OnlyInStore { segment: number })));
+            return Some(Err(io::Error::other(ArchiveError::OnlyInStore { segment: number })));
         };
         let (begin, seal) = marks;
         let mut bytes = begin.encode().to_vec();
@@ -94,56 +94,56 @@ impl Whole {
             }
         }
         bytes.extend_from_slice(&seal.encode());
-        Some(Ok(Box::new(Remembered(bytes))))
+        Some(Ok(Box::new(RebuiltSegment(bytes))))
     }
 
-    fn lock_begins(&self) -> MutexGuard<'_, Begins> {
-        self.begins.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_catalog(&self) -> MutexGuard<'_, Catalog> {
+        self.catalog.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The number and the archive of a segment that is there and not in the folder.
     fn archived(&self, name: &str) -> Option<(u32, PathBuf, String)> {
         let file = name.strip_prefix(LOG_DIR)?.strip_prefix('/')?;
         let (number, _) = segment::numbered(file)?;
-        let begins = self.lock_begins();
-        let removed = begins.removed.iter().any(|marks| marks.0.segment == number);
-        let path = begins.archive.clone().filter(|_| number < begins.first && !removed)?;
+        let catalog = self.lock_catalog();
+        let removed = catalog.removed.iter().any(|marks| marks.0.segment == number);
+        let path = catalog.archive.clone().filter(|_| number < catalog.first && !removed)?;
         Some((number, path, file.to_owned()))
     }
 }
 
 /// Why a segment that is elsewhere cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ElsewhereError {
+pub(crate) enum ArchiveError {
     #[error("segment {segment} of the log is not in its archive {path:?}")]
     NotInArchive { path: PathBuf, segment: u32 },
     #[error("segment {segment} of the log was removed, and the block store that has it is not open")]
     OnlyInStore { segment: u32 },
 }
 
-impl ElsewhereError {
+impl ArchiveError {
     pub(crate) fn of(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
     }
 }
 
-impl Disk for Whole {
+impl Disk for ArchiveOverlay {
     fn list(&self, dir: &str) -> io::Result<Vec<String>> {
         let mut names = self.inner.list(dir)?;
         if dir != LOG_DIR {
             return Ok(names);
         }
-        let begins = self.begins();
+        let catalog = self.catalog();
         let here: Vec<u32> = names.iter().filter_map(|name| Some(segment::numbered(name)?.0)).collect();
         let is_here = |number: u32| here.contains(&number);
         let plain = |number: u32| segment::name_of(number).replacen("log/", "", 1);
-        let removed = begins.removed.iter().map(|marks| marks.0.segment);
+        let removed = catalog.removed.iter().map(|marks| marks.0.segment);
         names.extend(removed.clone().filter(|number| !is_here(*number)).map(plain));
-        if let Some(archive) = &begins.archive {
+        if let Some(archive) = &catalog.archive {
             let wanted = |name: &String| {
                 let found = segment::numbered(name).map(|found| found.0);
                 found.is_some_and(|number| {
-                    number < begins.first && !is_here(number) && !removed.clone().any(|other| other == number)
+                    number < catalog.first && !is_here(number) && !removed.clone().any(|other| other == number)
                 })
             };
             names.extend(OsDisk::new(archive).list("")?.into_iter().filter(wanted));
@@ -160,11 +160,11 @@ impl Disk for Whole {
         match self.inner.open(name, access) {
             Err(error) if error.kind() == io::ErrorKind::NotFound && access == Access::Read => {
                 if let Some((segment, path, file)) = self.archived(name) {
-                    let packed = file.ends_with(".zst");
-                    let gone = || io::Error::other(ElsewhereError::NotInArchive { path: path.clone(), segment });
+                    let compressed = file.ends_with(".zst");
+                    let gone = || io::Error::other(ArchiveError::NotInArchive { path: path.clone(), segment });
                     return OsDisk::new(&path).open(&file, access).map_err(|error| match error.kind() {
                         // Its other form is asked for next.
-                        io::ErrorKind::NotFound if !packed => error,
+                        io::ErrorKind::NotFound if !compressed => error,
                         io::ErrorKind::NotFound => gone(),
                         _ => error,
                     });
@@ -185,7 +185,7 @@ impl Disk for Whole {
         self.inner.remove(name)?;
         if name == FILE {
             // The log is whole in its folder.
-            *self.lock_begins() = Begins::default();
+            *self.lock_catalog() = Catalog::default();
         }
         Ok(())
     }
@@ -221,17 +221,17 @@ impl Disk for Whole {
     }
 }
 
-impl fmt::Debug for Whole {
+impl fmt::Debug for ArchiveOverlay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Whole").field("inner", &self.inner).finish_non_exhaustive()
+        f.debug_struct("ArchiveOverlay").field("inner", &self.inner).finish_non_exhaustive()
     }
 }
 
 /// A segment that was put together from the store.
 #[derive(Debug)]
-struct Remembered(Vec<u8>);
+struct RebuiltSegment(Vec<u8>);
 
-impl DiskFile for Remembered {
+impl DiskFile for RebuiltSegment {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let from = usize::try_from(offset).unwrap_or(usize::MAX).min(self.0.len());
         let count = buffer.len().min(self.0.len() - from);

@@ -19,13 +19,13 @@ use crate::{
 
 /// What is left to be compressed.
 #[derive(Debug)]
-pub(crate) struct Packer {
+pub(crate) struct Compressor {
     disk: Arc<dyn Disk>,
     journal: Uuid,
     next: u32,
 }
 
-impl Packer {
+impl Compressor {
     pub(crate) fn new(disk: Arc<dyn Disk>, journal: Uuid) -> Self {
         Self { disk, journal, next: 1 }
     }
@@ -36,11 +36,11 @@ impl Packer {
     }
 
     /// Compresses the next segment before `current`, if it is not compressed yet; answers once it is, with the file as it was.
-    pub(crate) fn pack_next(&mut self, current: u32) -> Option<SegmentFile> {
+    pub(crate) fn compress_next(&mut self, current: u32) -> Option<SegmentFile> {
         while self.next < current {
             let number = self.next;
             self.next += 1;
-            match self.pack(number) {
+            match self.compress(number) {
                 Ok(Some(before)) => return Some(before),
                 Ok(None) => (),
                 // It stays as it is; the next start tries again.
@@ -50,7 +50,7 @@ impl Packer {
         None
     }
 
-    fn pack(&self, number: u32) -> io::Result<Option<SegmentFile>> {
+    fn compress(&self, number: u32) -> io::Result<Option<SegmentFile>> {
         let disk = &*self.disk;
         let file = match disk.open(&segment::name_of(number), Access::Read) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -64,11 +64,11 @@ impl Packer {
         if seal.is_none_or(|seal| seal.segment != number || seal.journal != self.journal) {
             return Ok(None);
         }
-        let name = segment::packed_name_of(number);
+        let name = segment::compressed_name_of(number);
         let unfinished = format!("{name}.tmp");
         crash::point("before-pack");
         let to = disk.create(&unfinished)?;
-        let written = compressed::pack(&*file, &*to, self.journal, number).and_then(|()| {
+        let written = compressed::compress(&*file, &*to, self.journal, number).and_then(|()| {
             if compressed::is_same(disk.open(&unfinished, Access::Read)?, &*file)? {
                 return Ok(());
             }
@@ -89,7 +89,7 @@ impl Packer {
     }
 }
 
-/// Removes what a crash inside [`Packer::pack_next`] left: the segment itself is still there.
+/// Removes what a crash inside [`Compressor::compress_next`] left: the segment itself is still there.
 pub(crate) fn remove_unfinished(disk: &dyn Disk) -> io::Result<()> {
     let names = disk.list(LOG_DIR)?;
     let mut removed = false;

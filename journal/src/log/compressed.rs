@@ -35,7 +35,7 @@ const KEPT: usize = 8;
 const UNREADABLE: u8 = 0xFF;
 
 /// Writes the compressed form of a whole segment into an empty file, piece by piece: a node that is small stays so.
-pub(crate) fn pack(from: &dyn DiskFile, to: &dyn DiskFile, journal: Uuid, segment: u32) -> io::Result<()> {
+pub(crate) fn compress(from: &dyn DiskFile, to: &dyn DiskFile, journal: Uuid, segment: u32) -> io::Result<()> {
     let length = from.size()?;
     let count = length.div_ceil(PIECE_BYTES as u64) as usize;
     let mut head = vec![0; HEADER_BYTES + count * 8];
@@ -65,7 +65,7 @@ pub(crate) fn pack(from: &dyn DiskFile, to: &dyn DiskFile, journal: Uuid, segmen
 }
 
 /// A compressed segment that reads as the segment it was.
-pub(crate) struct PackedFile {
+pub(crate) struct CompressedFile {
     file: Box<dyn DiskFile>,
     /// None if header or table cannot be read.
     layout: Option<Layout>,
@@ -80,7 +80,7 @@ struct Layout {
     pieces: Vec<(u64, u32, u32)>,
 }
 
-impl PackedFile {
+impl CompressedFile {
     /// Reads header and table.
     pub(crate) fn open(file: Box<dyn DiskFile>) -> io::Result<Self> {
         let layout = read_layout(&*file)?;
@@ -143,7 +143,7 @@ fn read_layout(file: &dyn DiskFile) -> io::Result<Option<Layout>> {
     Ok(Some(Layout { bytes, piece_bytes, pieces }))
 }
 
-impl DiskFile for PackedFile {
+impl DiskFile for CompressedFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let size = self.size()?;
         let count = buffer.len().min(usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX));
@@ -185,7 +185,7 @@ impl DiskFile for PackedFile {
     }
 }
 
-impl fmt::Debug for PackedFile {
+impl fmt::Debug for CompressedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PackedFile").field("file", &self.file).finish_non_exhaustive()
     }
@@ -196,15 +196,15 @@ fn read_only() -> io::Error {
 }
 
 /// Whether a compressed segment reads as the segment it was made of.
-pub(crate) fn is_same(packed: Box<dyn DiskFile>, segment: &dyn DiskFile) -> io::Result<bool> {
-    let packed = PackedFile::open(packed)?;
+pub(crate) fn is_same(compressed: Box<dyn DiskFile>, segment: &dyn DiskFile) -> io::Result<bool> {
+    let compressed = CompressedFile::open(compressed)?;
     let length = segment.size()?;
-    if packed.layout.is_none() || packed.size()? != length {
+    if compressed.layout.is_none() || compressed.size()? != length {
         return Ok(false);
     }
     let (mut ours, mut theirs) = (vec![0; PIECE_BYTES], vec![0; PIECE_BYTES]);
     for offset in (0..length).step_by(PIECE_BYTES) {
-        let (read, other) = (packed.read_at(&mut ours, offset)?, segment.read_at(&mut theirs, offset)?);
+        let (read, other) = (compressed.read_at(&mut ours, offset)?, segment.read_at(&mut theirs, offset)?);
         if read != other || ours[..read] != theirs[..read] {
             return Ok(false);
         }

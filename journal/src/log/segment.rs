@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::{
     Position,
     disk::{Access, Disk, DiskFile},
-    log::compressed::PackedFile,
+    log::compressed::CompressedFile,
 };
 
 pub(crate) const MARK_BYTES: usize = 128;
@@ -91,7 +91,7 @@ pub(crate) fn name_of(segment: u32) -> String {
 }
 
 /// The name of a segment once it is compressed.
-pub(crate) fn packed_name_of(segment: u32) -> String {
+pub(crate) fn compressed_name_of(segment: u32) -> String {
     format!("{}{PACKED}", name_of(segment))
 }
 
@@ -99,8 +99,8 @@ pub(crate) fn packed_name_of(segment: u32) -> String {
 pub(crate) fn open(disk: &dyn Disk, segment: u32) -> io::Result<Box<dyn DiskFile>> {
     match disk.open(&name_of(segment), Access::Read) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let packed = disk.open(&packed_name_of(segment), Access::Read)?;
-            Ok(Box::new(PackedFile::open(packed)?))
+            let compressed = disk.open(&compressed_name_of(segment), Access::Read)?;
+            Ok(Box::new(CompressedFile::open(compressed)?))
         }
         file => file,
     }
@@ -123,7 +123,7 @@ pub(crate) fn marks(disk: &dyn Disk, number: u32) -> io::Result<Option<(Mark, Ma
 pub(crate) fn stored_bytes(disk: &dyn Disk, segment: u32) -> io::Result<u64> {
     match disk.open(&name_of(segment), Access::Read) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            disk.open(&packed_name_of(segment), Access::Read)?.size()
+            disk.open(&compressed_name_of(segment), Access::Read)?.size()
         }
         file => file?.size(),
     }
@@ -132,7 +132,7 @@ pub(crate) fn stored_bytes(disk: &dyn Disk, segment: u32) -> io::Result<u64> {
 /// Removes a segment in either form.
 pub(crate) fn remove(disk: &dyn Disk, segment: u32) -> io::Result<()> {
     disk.remove(&name_of(segment))?;
-    disk.remove(&packed_name_of(segment))
+    disk.remove(&compressed_name_of(segment))
 }
 
 /// The numbers of the segments that are there, in their order.

@@ -10,7 +10,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentFile {
     pub number: u32,
-    pub packed: bool,
+    pub compressed: bool,
     pub stamp: Stamp,
 }
 
@@ -20,9 +20,9 @@ impl SegmentFile {
         let plain = disk.stamp(&segment::name_of(number))?;
         let found = match plain {
             Some(_) => plain,
-            None => disk.stamp(&segment::packed_name_of(number))?,
+            None => disk.stamp(&segment::compressed_name_of(number))?,
         };
-        Ok(Self { number, packed: plain.is_none(), stamp: found.unwrap_or_default() })
+        Ok(Self { number, compressed: plain.is_none(), stamp: found.unwrap_or_default() })
     }
 
     /// The log's files as they are now; none if the disk cannot tell, or if something else lies among them.
@@ -31,10 +31,10 @@ impl SegmentFile {
         let mut segments = Vec::new();
         for name in names.iter().filter(|name| !is_unfinished(name, &names)) {
             let known = segment::numbered(name);
-            let (Some((number, packed)), Some(stamp)) = (known, disk.stamp(&format!("{LOG_DIR}/{name}"))?) else {
+            let (Some((number, compressed)), Some(stamp)) = (known, disk.stamp(&format!("{LOG_DIR}/{name}"))?) else {
                 return Ok(None);
             };
-            segments.push(Self { number, packed, stamp });
+            segments.push(Self { number, compressed, stamp });
         }
         Ok(Some(segments))
     }

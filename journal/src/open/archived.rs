@@ -11,16 +11,16 @@ use crate::{
     blocks::{Blocks, Store},
     disk::{Disk, OsDisk},
     log::{
-        archive::{self, Begins, ElsewhereError, Whole},
+        archive::{self, ArchiveError, ArchiveOverlay, Catalog},
         segment,
     },
 };
 
-use super::{Asked, io_error, on_its_own_thread, open_copy};
+use super::{OpenOptions, io_error, on_its_own_thread, open_copy};
 
 /// The log with what of it is elsewhere.
-pub(super) struct Outside {
-    pub whole: Arc<Whole>,
+pub(super) struct Archived {
+    pub whole: Arc<ArchiveOverlay>,
     /// Where full segments go from now on.
     pub to: Option<Destination>,
     /// The block store, open, or a copy of it: removed segments are read from there.
@@ -36,11 +36,11 @@ pub(super) struct Held {
     pub copy: Option<Box<dyn Store>>,
 }
 
-impl Outside {
+impl Archived {
     /// None if the whole log is in its folder, and stays there.
-    pub(super) fn find(disk: &Arc<dyn Disk>, journal: Uuid, asked: &Asked) -> Result<Option<Self>, OpenError> {
+    pub(super) fn find(disk: &Arc<dyn Disk>, journal: Uuid, options: &OpenOptions) -> Result<Option<Self>, OpenError> {
         let found = archive::read(&**disk, journal).map_err(io_error(&**disk, "read where the log begins in"))?;
-        let to = match (&asked.archive, asked.keep) {
+        let to = match (&options.archive, options.keep) {
             (Some(path), _) => Some(Destination::Archive(prepared(path, found.as_ref())?)),
             (None, LogKeep::Checkpoint) => Some(Destination::Nowhere),
             (None, LogKeep::All) => None,
@@ -49,28 +49,28 @@ impl Outside {
             return Ok(None);
         }
         let known = found.is_some();
-        let mut begins = found.clone().unwrap_or_default();
+        let mut catalog = found.clone().unwrap_or_default();
         if let Some(Destination::Archive(path)) = &to {
             let numbers = segment::numbers(&**disk).map_err(io_error(&**disk, "list the log in"))?;
             // Without the file that tells what left, the archive itself may tell.
             if known {
-                begins.archive = begins.archive.map(|_| path.clone());
+                catalog.archive = catalog.archive.map(|_| path.clone());
             } else {
-                begins.first = numbers.first().copied().unwrap_or(1);
-                begins.archive = (begins.first > 1).then(|| path.clone());
+                catalog.first = numbers.first().copied().unwrap_or(1);
+                catalog.archive = (catalog.first > 1).then(|| path.clone());
             }
         }
-        let changed = found.as_ref() != Some(&begins);
-        let whole = Arc::new(Whole::new(disk.clone(), journal, begins));
+        let changed = found.as_ref() != Some(&catalog);
+        let whole = Arc::new(ArchiveOverlay::new(disk.clone(), journal, catalog));
         let missing = if known { whole.missing() } else { None };
         match missing {
-            Some(ElsewhereError::NotInArchive { path, segment }) => Err(OpenError::Archive { archive: path, segment }),
+            Some(ArchiveError::NotInArchive { path, segment }) => Err(OpenError::Archive { archive: path, segment }),
             _ => Ok(Some(Self { whole, to, held: None, changed })),
         }
     }
 
     fn removed(&self) -> bool {
-        !self.whole.begins().removed.is_empty()
+        !self.whole.catalog().removed.is_empty()
     }
 
     /// Opens the store for what only it has: itself if its files are as a stop in order left them, else a copy. Opening sled
@@ -126,8 +126,8 @@ impl Outside {
 
     /// Writes down where the archive is, if it was moved, now that nothing is refused any more.
     pub(super) fn note_changes(&self) -> std::io::Result<()> {
-        let begins = self.whole.begins();
-        if self.changed && begins.first > 1 { self.whole.set_begins(begins) } else { Ok(()) }
+        let catalog = self.whole.catalog();
+        if self.changed && catalog.first > 1 { self.whole.set_catalog(catalog) } else { Ok(()) }
     }
 
     /// Whether history would be out of reach without the store.
@@ -136,7 +136,7 @@ impl Outside {
     }
 }
 
-impl Drop for Outside {
+impl Drop for Archived {
     fn drop(&mut self) {
         self.let_go();
     }
@@ -151,14 +151,14 @@ fn open_held(store: &dyn Store, copy: Option<Box<dyn Store>>) -> Result<Held, St
 }
 
 /// The archive's whole path. It is made only before anything has gone there.
-fn prepared(path: &Path, found: Option<&Begins>) -> Result<std::path::PathBuf, OpenError> {
+fn prepared(path: &Path, found: Option<&Catalog>) -> Result<std::path::PathBuf, OpenError> {
     let archive = OsDisk::new(path);
-    if found.is_none_or(|begins| begins.archive.is_none()) {
+    if found.is_none_or(|catalog| catalog.archive.is_none()) {
         archive.make_root().map_err(io_error(&archive, "make the archive"))?;
     }
     archive::absolute(path).map_err(|source| match found {
-        Some(begins) if source.kind() == std::io::ErrorKind::NotFound => {
-            let segment = begins.archived().next().unwrap_or(1);
+        Some(catalog) if source.kind() == std::io::ErrorKind::NotFound => {
+            let segment = catalog.archived().next().unwrap_or(1);
             OpenError::Archive { archive: path.to_owned(), segment }
         }
         _ => io_error(&archive, "find the archive")(source),

@@ -47,7 +47,7 @@ use crate::{
     log::segment_file::SegmentFile,
 };
 
-use super::{Later, Opening, Settled, Survey, Witness, is_in_doubt};
+use super::{AfterOpen, Opening, RollbackGuard, Settled, Survey, is_in_doubt};
 
 /// What became of the checkpoint.
 pub(super) enum Trusted {
@@ -87,7 +87,7 @@ impl Opening<'_> {
         let grown =
             checkpoint::grow(&*self.disk, checkpoint, &segments, &|| true).map_err(|unfit| unfit.to_string())?;
         if grown.hash_of(newest.head.block) != Some(newest.head.hash)
-            || is_in_doubt(&grown.scanned, found, &Witness::default())
+            || is_in_doubt(&grown.scanned, found, &RollbackGuard::default())
         {
             return Err("log and head file do not agree".into());
         }
@@ -119,7 +119,7 @@ impl Opening<'_> {
         let store = self.store.for_later().ok_or("the block store must be opened with the journal")?;
         checkpoint::take_up(&*self.folder).map_err(|error| format!("it cannot be taken up: {error}"))?;
         let torn_cut = self.cut(&scanned).map_err(|error| error.to_string())?;
-        let later = Later { store, as_left: newest.clean, read_from };
+        let later = AfterOpen { store, as_left: newest.clean, read_from };
         Ok(Settled { scanned, index, survey: Survey::default(), torn_cut, later: Some(later) })
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::{catch_up::Survey, rollback_guard::Witness};
+use super::{catch_up::Survey, rollback_guard::RollbackGuard};
 use crate::{disk::Disk, format::head_file::FoundHead, index::Index, log::scan::Scanned};
 
 /// All that was found of a journal that is being opened, or read.
@@ -15,6 +15,6 @@ pub(crate) struct Evidence<'a> {
     pub scanned: &'a Scanned,
     pub index: &'a Index,
     pub found: FoundHead,
-    pub witness: &'a Witness,
+    pub guard: &'a RollbackGuard,
     pub survey: &'a Survey,
 }

@@ -32,7 +32,7 @@ pub(crate) fn refuse(disk: &dyn Disk) -> Result<(), OpenError> {
     let names = disk.list("").map_err(io_error(disk, "list"))?;
     let has = |wanted: &str| names.iter().any(|name| name == wanted);
     // A FORMAT file that was lost is known by what head file and log say.
-    if !has(FORMAT_FILE) && format_file::witnessed(disk).map_err(io_error(disk, "read head and log in"))?.is_none() {
+    if !has(FORMAT_FILE) && format_file::recover_id(disk).map_err(io_error(disk, "read head and log in"))?.is_none() {
         if let Some((problem, _)) = OTHERS.iter().find(|(_, marks)| marks.iter().all(|mark| has(mark))) {
             return refused((*problem).to_owned());
         }

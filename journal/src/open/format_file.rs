@@ -95,7 +95,7 @@ fn is_checked(text: &str) -> bool {
 
 /// Whose journal this is where no `FORMAT` file says it: the head file and the first mark of the log, each with a checksum
 /// of its own, have to name the same one.
-pub(crate) fn witnessed(disk: &dyn Disk) -> io::Result<Option<Uuid>> {
+pub(crate) fn recover_id(disk: &dyn Disk) -> io::Result<Option<Uuid>> {
     let FoundHead::Read { newest, .. } = head_file::read(disk)? else { return Ok(None) };
     let Some(first) = segment::numbers(disk)?.first().copied() else { return Ok(None) };
     let mut bytes = [0; MARK_BYTES];

@@ -15,14 +15,14 @@ use crate::{
 pub(super) enum Origin {
     Format,
     /// `FORMAT` is missing or damaged; head file and log agree.
-    Witnessed,
+    Recovered,
     /// The journal is new.
     Created,
 }
 
 pub(super) fn find_or_make_format(disk: &dyn Disk, new_id: Uuid) -> Result<(Uuid, Origin), OpenError> {
     if let Some((journal, is_witnessed)) = known_id(disk)? {
-        return Ok((journal, if is_witnessed { Origin::Witnessed } else { Origin::Format }));
+        return Ok((journal, if is_witnessed { Origin::Recovered } else { Origin::Format }));
     }
     format_file::write(disk, new_id).map_err(io_error(disk, "write FORMAT in"))?;
     crash::point("after-format");
@@ -44,8 +44,8 @@ fn known_id(disk: &dyn Disk) -> Result<Option<(Uuid, bool)>, OpenError> {
         FoundFormat::Damaged(problem) => Some(problem),
         FoundFormat::Missing => None,
     };
-    let witnessed = format_file::witnessed(disk).map_err(io_error(disk, "read head and log in"))?;
-    match (witnessed, problem) {
+    let recover_id = format_file::recover_id(disk).map_err(io_error(disk, "read head and log in"))?;
+    match (recover_id, problem) {
         (Some(journal), _) => Ok(Some((journal, true))),
         (None, Some(problem)) => Err(foreign(problem)),
         (None, None) => Ok(None),

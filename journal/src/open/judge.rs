@@ -4,7 +4,7 @@
 use super::{
     catch_up::Survey,
     evidence::Evidence,
-    rollback_guard::{Witness, required},
+    rollback_guard::{RollbackGuard, required},
 };
 use crate::{
     IntegrityReport,
@@ -17,10 +17,10 @@ use crate::{
 impl Evidence<'_> {
     /// What the log has to be written anew as, if it has to be; or why nobody goes on with this journal.
     pub(crate) fn judge(&self) -> Result<Option<Wanted>, IntegrityReport> {
-        let Self { scanned, survey, found, witness, .. } = *self;
+        let Self { scanned, survey, found, guard, .. } = *self;
         self.refuse_differences()?;
-        let rolled_back = witness.rolled_back(scanned, survey, found);
-        let last = required(scanned, survey, found).max(witness.block());
+        let rolled_back = guard.rolled_back(scanned, survey, found);
+        let last = required(scanned, survey, found).max(guard.block());
         let last = if last > scanned.tip.block {
             last
         } else if scanned.damaged_inside() || scanned.differs() {
@@ -76,9 +76,9 @@ impl Evidence<'_> {
 
     /// What is known to have been there behind the log's end.
     fn missing(&self) -> IntegrityReport {
-        let Self { journal, disk, scanned, index, found, witness, survey } = *self;
+        let Self { journal, disk, scanned, index, found, guard, survey } = *self;
         let mut report = repair::missing(journal, disk, scanned, survey, index, found);
-        if let Some(rolled_back) = witness.rolled_back(scanned, survey, found) {
+        if let Some(rolled_back) = guard.rolled_back(scanned, survey, found) {
             let mut problem = rolled_back.problem;
             if matches!(found, FoundHead::Read { .. }) {
                 report.problems.insert(0, problem);
@@ -109,8 +109,8 @@ fn unknown_end(scanned: &Scanned, found: FoundHead) -> Vec<Problem> {
 }
 
 /// Whether log and head file alone show that the log has to be repaired or refused, or leave it open.
-pub(crate) fn is_in_doubt(scanned: &Scanned, found: FoundHead, witness: &Witness) -> bool {
-    let without_store = required(scanned, &Survey::default(), found).max(witness.block());
+pub(crate) fn is_in_doubt(scanned: &Scanned, found: FoundHead, guard: &RollbackGuard) -> bool {
+    let without_store = required(scanned, &Survey::default(), found).max(guard.block());
     let headless = !matches!(found, FoundHead::Read { .. });
     headless || without_store > scanned.tip.block || scanned.damaged_inside() || scanned.differs()
 }

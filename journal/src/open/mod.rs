@@ -40,7 +40,7 @@ use uuid::Uuid;
 
 use crate::{
     Head, IntegrityReport, LogKeep, OpenError,
-    background::archiver::Leaving,
+    background::archiver::Archiver,
     blocks::{Blocks, Store},
     checkpoint,
     core::{Core, State},
@@ -58,7 +58,7 @@ use crate::{
     },
 };
 
-use archived::Outside;
+use archived::Archived;
 use by_checkpoint::Trusted;
 pub(crate) use by_checkpoint::store_is_as_left;
 pub(crate) use catch_up::Survey;
@@ -70,7 +70,7 @@ use identity::{Origin, find_or_make_format};
 pub(crate) use identity::{existing_id, io_error, take_lock};
 pub(crate) use judge::is_in_doubt;
 pub use report::OpenReport;
-pub(crate) use rollback_guard::Witness;
+pub(crate) use rollback_guard::RollbackGuard;
 
 /// What opening hands to the journal.
 pub(crate) struct Opened {
@@ -83,18 +83,18 @@ pub(crate) struct Opened {
     pub lock: Lock,
     pub report: OpenReport,
     /// What is left to be done behind the opening, if it went by a checkpoint.
-    pub later: Option<Later>,
+    pub later: Option<AfterOpen>,
     /// Blocks up to this one are durable in the store.
     pub store_synced: u64,
     /// Where full segments go, if they go.
-    pub leaving: Option<Leaving>,
+    pub archiver: Option<Archiver>,
     /// The journal's folder, without what of the log is elsewhere.
     pub folder: Arc<dyn Disk>,
 }
 
 /// What an opening by a checkpoint leaves for later.
 #[derive(Debug)]
-pub(crate) struct Later {
+pub(crate) struct AfterOpen {
     /// The store, which is not open yet.
     pub store: Box<dyn Store>,
     /// Whether its files are as the last stop in order left them; else what it has is to be seen.
@@ -105,7 +105,7 @@ pub(crate) struct Later {
 
 /// What is asked of opening.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct OpenOptions {
     /// The id of a new journal.
     pub new_id: Uuid,
     pub segment_bytes: u64,
@@ -115,30 +115,30 @@ pub(crate) struct Asked {
     pub archive: Option<PathBuf>,
 }
 
-pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Result<Opened, OpenError> {
+pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, options: &OpenOptions) -> Result<Opened, OpenError> {
     let started = Instant::now();
     foreign::refuse(&*disk)?;
     let lock = take_lock(&*disk, LockMode::Exclusive)?;
-    let (journal, origin) = find_or_make_format(&*disk, asked.new_id)?;
+    let (journal, origin) = find_or_make_format(&*disk, options.new_id)?;
     repair::finish_replacing(&*disk).map_err(io_error(&*disk, "restore the log in"))?;
     store_copies::remove_copies(&*disk).map_err(io_error(&*disk, "tidy"))?;
     let found = head_file::read_of(&*disk, journal).map_err(io_error(&*disk, "read the head of"))?;
-    let mut outside = Outside::find(&disk, journal, asked)?;
+    let mut archived = Archived::find(&disk, journal, options)?;
     let (folder, mut disk) = (disk.clone(), disk);
     store.finish_adopting().map_err(|error| io_error(&*disk, "restore the block store in")(io::Error::other(error)))?;
-    if let Some(outside) = &mut outside {
+    if let Some(archived) = &mut archived {
         let untouched = matches!(found, FoundHead::Read { newest, .. } if store_is_as_left(&*disk, store, &newest));
-        outside.open_store(store, untouched)?;
-        disk = outside.whole.clone();
+        archived.open_store(store, untouched)?;
+        disk = archived.whole.clone();
     }
     let mut opening = Opening {
         disk,
         folder,
         store,
         journal,
-        segment_bytes: asked.segment_bytes,
-        may_trust: asked.may_trust && outside.as_ref().is_none_or(|outside| !outside.needs_store()),
-        outside,
+        segment_bytes: options.segment_bytes,
+        may_trust: options.may_trust && archived.as_ref().is_none_or(|archived| !archived.needs_store()),
+        archived,
         filled: 0,
         aside: None,
         ignored: None,
@@ -157,7 +157,7 @@ pub(crate) fn open(disk: Arc<dyn Disk>, store: &dyn Store, asked: &Asked) -> Res
             settled
         }
     };
-    if origin == Origin::Witnessed {
+    if origin == Origin::Recovered {
         // Only now: what was refused is left as it was.
         format_file::write(&*opening.folder, journal).map_err(io_error(&*opening.folder, "write FORMAT in"))?;
     }
@@ -168,7 +168,7 @@ struct Opening<'s> {
     /// The journal's folder, with what of the log is elsewhere.
     disk: Arc<dyn Disk>,
     folder: Arc<dyn Disk>,
-    outside: Option<Outside>,
+    archived: Option<Archived>,
     store: &'s dyn Store,
     journal: Uuid,
     segment_bytes: u64,
@@ -186,7 +186,7 @@ struct Settled {
     survey: Survey,
     torn_cut: Option<u64>,
     /// As in [`Opened`].
-    later: Option<Later>,
+    later: Option<AfterOpen>,
 }
 
 impl Opening<'_> {
@@ -231,11 +231,11 @@ impl Opening<'_> {
             survey.trouble = Some(problem);
         }
         let mut adopted = None;
-        let needed = self.outside.as_mut().filter(|outside| outside.needs_store());
-        if let Some(outside) = needed.filter(|_| survey.trouble.is_some()) {
+        let needed = self.archived.as_mut().filter(|archived| archived.needs_store());
+        if let Some(archived) = needed.filter(|_| survey.trouble.is_some()) {
             // It is never built anew from a log that does not have everything.
             drop(survey.blocks.take());
-            outside.adopt(self.store)?;
+            archived.adopt(self.store)?;
             adopted = survey.trouble.take();
             let journal = self.journal;
             survey = isolated(self.store, || catch_up::survey(self.store, journal));
@@ -248,13 +248,13 @@ impl Opening<'_> {
             Some(_) => Filled::default(),
             None => isolated(self.store, || fill_store(self.store, &core, survey, tip.block)),
         };
-        if let Some(outside) = self.outside.as_mut() {
-            if outside.needs_store() && caught.blocks.is_none() {
+        if let Some(archived) = self.archived.as_mut() {
+            if archived.needs_store() && caught.blocks.is_none() {
                 let problem = caught.unavailable.unwrap_or_default();
                 return Err(OpenError::OnlyInStore { path: self.disk.path(), problem });
             }
-            outside.let_go();
-            outside.note_changes().map_err(io_error(&*self.disk, "write where the log begins in"))?;
+            archived.let_go();
+            archived.note_changes().map_err(io_error(&*self.disk, "write where the log begins in"))?;
         }
         core.set_stored(if caught.blocks.is_some() { tip.block } else { 0 });
         let store_synced = match (caught.synced, &caught.rebuilt) {
@@ -276,7 +276,7 @@ impl Opening<'_> {
             log_filled_blocks: self.filled,
             damaged_log: self.aside,
             torn_cut,
-            format_rewritten: origin == Origin::Witnessed,
+            format_rewritten: origin == Origin::Recovered,
             head_rewritten: tip.block > 0 && (last.is_none() || other_slot_damaged),
             by_checkpoint: later.is_some(),
             checkpoint_ignored: self.ignored,
@@ -301,13 +301,13 @@ impl Opening<'_> {
         report.duration = started.elapsed();
         let (disk, blocks) = (self.disk, caught.blocks);
         let folder = self.folder;
-        let leaving = self.outside.as_ref().and_then(|outside| {
-            let (whole, folder) = (outside.whole.clone(), folder.clone());
-            outside.to.clone().map(|to| Leaving { whole, folder, to })
+        let archiver = self.archived.as_ref().and_then(|archived| {
+            let (whole, folder) = (archived.whole.clone(), folder.clone());
+            archived.to.clone().map(|to| Archiver { whole, folder, to })
         });
         Ok(Opened {
             store_synced,
-            leaving,
+            archiver,
             folder,
             core,
             disk,

@@ -21,7 +21,7 @@ use crate::{
 
 /// Files that know of the journal's end, whatever log and head file say.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Witness {
+pub(crate) struct RollbackGuard {
     /// The end of the newest index checkpoint, and its name.
     checkpoint: Option<(&'static str, Head)>,
     /// Where the last stop in order was, if no writer has begun since.
@@ -38,7 +38,7 @@ pub(crate) struct RolledBack {
     pub whole: Option<(u64, [u8; 32])>,
 }
 
-impl Witness {
+impl RollbackGuard {
     pub(crate) fn find(disk: &dyn Disk, journal: Uuid) -> Self {
         let checkpoint = checkpoint::ends(disk, journal).into_iter().max_by_key(|(_, head)| head.block);
         Self { checkpoint, stopped: clean_stop::read(disk, journal).map(|found| found.head) }

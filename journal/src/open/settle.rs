@@ -3,7 +3,7 @@
 use std::io;
 
 use super::{
-    Evidence, Opening, Settled, Survey, Witness,
+    Evidence, Opening, RollbackGuard, Settled, Survey,
     archived::Held,
     catch_up::{isolated, survey, survey_blocks},
     io_error, is_in_doubt,
@@ -25,7 +25,7 @@ const ROUNDS_MAX: u32 = 3;
 impl Opening<'_> {
     /// Reads log and store until nothing is left to repair.
     pub(super) fn settle(&mut self, found: FoundHead) -> Result<Settled, OpenError> {
-        let witness = Witness::find(&*self.folder, self.journal);
+        let guard = RollbackGuard::find(&*self.folder, self.journal);
         let mut looked_aside = false;
         for _ in 0..ROUNDS_MAX {
             let mut index = Index::default();
@@ -33,17 +33,17 @@ impl Opening<'_> {
             // The log first: a store is not opened before it is known that nothing will be refused, because opening changes it.
             let scanned =
                 scan::scan(&*self.disk, self.journal, &mut visit).map_err(io_error(&*self.disk, "read the log in"))?;
-            let doubted = !looked_aside && self.store.exists() && is_in_doubt(&scanned, found, &witness);
+            let doubted = !looked_aside && self.store.exists() && is_in_doubt(&scanned, found, &guard);
             looked_aside |= doubted;
-            if doubted && self.look_aside(&scanned, &index, found, &witness)? {
+            if doubted && self.look_aside(&scanned, &index, found, &guard)? {
                 self.tidy_outside();
                 continue;
             }
             let journal = self.journal;
             // What is only in a copy of the store is not opened in place before it is in that place.
             let copied = self.held().is_some_and(|held| held.copy.is_some());
-            if let Some(outside) = self.outside.as_mut().filter(|_| copied) {
-                outside.adopt(self.store)?;
+            if let Some(archived) = self.archived.as_mut().filter(|_| copied) {
+                archived.adopt(self.store)?;
             }
             let mut survey = match self.held().filter(|held| held.copy.is_none()).and_then(|held| held.blocks.take()) {
                 Some(blocks) => isolated(self.store, || survey_blocks(blocks, journal)),
@@ -51,7 +51,7 @@ impl Opening<'_> {
             };
             survey.compare(&scanned.hashes);
             crash::point("after-survey");
-            if !self.repair_log(&scanned, &survey, &index, found, &witness)? {
+            if !self.repair_log(&scanned, &survey, &index, found, &guard)? {
                 let torn_cut = self.cut(&scanned)?;
                 return Ok(Settled { scanned, index, survey, torn_cut, later: None });
             }
@@ -63,13 +63,13 @@ impl Opening<'_> {
 
     /// The store, as far as it had to be opened before the log was read.
     pub(super) fn held(&mut self) -> Option<&mut Held> {
-        self.outside.as_mut()?.held.as_mut()
+        self.archived.as_mut()?.held.as_mut()
     }
 
     /// Once the log was written anew, nothing of it is elsewhere.
     pub(super) fn tidy_outside(&mut self) {
-        if let Some(outside) = self.outside.as_mut().filter(|outside| !outside.needs_store()) {
-            outside.let_go();
+        if let Some(archived) = self.archived.as_mut().filter(|archived| !archived.needs_store()) {
+            archived.let_go();
         }
     }
 
@@ -80,7 +80,7 @@ impl Opening<'_> {
         scanned: &Scanned,
         index: &Index,
         found: FoundHead,
-        witness: &Witness,
+        guard: &RollbackGuard,
     ) -> Result<bool, OpenError> {
         let journal = self.journal;
         let held = self.held().map(|held| (held.copy.is_some(), held.blocks.take()));
@@ -100,7 +100,7 @@ impl Opening<'_> {
         };
         survey.compare(&scanned.hashes);
         crash::point("after-survey");
-        let repaired = self.repair_log(scanned, &survey, index, found, witness);
+        let repaired = self.repair_log(scanned, &survey, index, found, guard);
         if let (None, Some(held)) = (&aside, self.held()) {
             held.blocks = survey.blocks.take();
         }
@@ -122,7 +122,7 @@ impl Opening<'_> {
         survey: &Survey,
         index: &Index,
         found: FoundHead,
-        witness: &Witness,
+        guard: &RollbackGuard,
     ) -> Result<bool, OpenError> {
         let newer = |fault: &&scan::Fault| matches!(fault.problem.kind, ProblemKind::NewerFormat { .. });
         if let Some(fault) = scanned.faults.iter().find(newer) {
@@ -130,7 +130,7 @@ impl Opening<'_> {
             return Err(OpenError::Foreign { path, problem: fault.problem.to_string() });
         }
         let (journal, disk) = (self.journal, self.disk.clone());
-        let evidence = Evidence { journal, disk: &disk, scanned, index, found, witness, survey };
+        let evidence = Evidence { journal, disk: &disk, scanned, index, found, guard, survey };
         let Some(wanted) = evidence.judge().map_err(|report| self.refuse(report))? else { return Ok(false) };
         let rewritten = repair::rewrite_log(&evidence, self.segment_bytes, wanted);
         let Some(rewritten) = rewritten.map_err(io_error(&*disk, "repair the log in"))? else {

@@ -9,7 +9,7 @@ use crate::{
         head_file::HeadRecord,
     },
     index::{Bytes, Index},
-    log::{archive::Begins, commit_log::Place, segment::Mark},
+    log::{archive::Catalog, commit_log::Place, segment::Mark},
     model::codec,
     open::format_file::{self, FoundFormat},
     tools::snapshot,
@@ -35,7 +35,7 @@ pub enum Decoder {
     /// The index as a stop in order leaves it: decoded, and asked for streams, blocks and commands.
     Checkpoint,
     /// What says which segments have left the log.
-    Begins,
+    Catalog,
 }
 
 impl Decoder {
@@ -48,7 +48,7 @@ impl Decoder {
         Self::Snapshot,
         Self::Body,
         Self::Checkpoint,
-        Self::Begins,
+        Self::Catalog,
     ];
 
     /// Decodes as far as anything in the journal would; whether the bytes were taken.
@@ -61,7 +61,7 @@ impl Decoder {
             Self::Format => matches!(format_file::parse(bytes), FoundFormat::Journal(_)),
             Self::Snapshot => snapshot::decode(bytes).is_some(),
             Self::Checkpoint => checkpoint_is_taken(bytes),
-            Self::Begins => Begins::decode(bytes).is_some(),
+            Self::Catalog => Catalog::decode(bytes).is_some(),
             Self::Body => {
                 let body = Body { schema: 1, bytes: bytes.to_vec() };
                 let note = JournalNote::decode(&body).is_ok();

@@ -12,7 +12,7 @@ use crate::{
         head_file::{FoundHead, HEAD_FILE},
     },
     open::{self, format_file::FORMAT_FILE},
-    tools::read_only::{Care, Each, Outlook, Repair, StoreSeen, look},
+    tools::read_only::{Care, Each, Outlook, Repair, StoreSeen, inspect},
 };
 
 /// What a check found.
@@ -67,7 +67,7 @@ fn check_from(disk: Arc<dyn Disk>, dir: Option<&Path>) -> Result<CheckReport, Op
         }
         index.add_found(header, records, place)
     };
-    let looked = look(disk, journal, dir, Care::Every, each)?;
+    let looked = inspect(disk, journal, dir, Care::Every, each)?;
     let mut mendable = Vec::new();
     let (mut repair, mut integrity) = (None, IntegrityReport::default());
     let (scanned, found) = (&looked.scanned, looked.found);

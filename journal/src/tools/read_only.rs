@@ -26,10 +26,10 @@ use crate::{
     },
     disk::{Disk, Lock, LockMode, OsDisk, SimulatedDisk},
     index::Index,
-    log::archive::{self, ElsewhereError, Whole},
+    log::archive::{self, ArchiveError, ArchiveOverlay},
     open::{self, store_copies::COPY},
 };
-pub(crate) use inspect::{Care, Each, Looked, Outlook, look};
+pub(crate) use inspect::{Care, Each, Inspection, Outlook, inspect};
 pub use inspect::{Repair, StoreSeen};
 
 /// A stopped node's journal. Appends are refused with [`AppendError::Closed`].
@@ -39,7 +39,7 @@ pub struct ReadOnlyJournal {
     pub(crate) file_bytes: u64,
     repair: Option<Repair>,
     /// Removed behind the core, which reads from them.
-    _copy: Option<Mutex<Looked>>,
+    _copy: Option<Mutex<Inspection>>,
     _scratch: Option<Scratch>,
     _lock: Lock,
 }
@@ -74,7 +74,7 @@ impl ReadOnlyJournal {
         let (journal, _) = open::existing_id(&*disk)?;
         let lock = open::take_lock(&*disk, LockMode::Shared)?;
         let path = disk.path();
-        let looked = look(disk, journal, dir, Care::Ahead, Index::add_found)?;
+        let looked = inspect(disk, journal, dir, Care::Ahead, Index::add_found)?;
         let (repair, wanted) = match looked.outlook()? {
             Outlook::Whole => return Ok(Self::as_found(looked, journal, lock)),
             Outlook::Repair(repair, wanted) => (repair, wanted),
@@ -83,12 +83,12 @@ impl ReadOnlyJournal {
         let (scratch, disk) = Scratch::make(dir).map_err(open::io_error(&*looked.disk, "make a folder in"))?;
         looked.write_repaired(wanted, &*disk).map_err(open::io_error(&*looked.disk, "write a repaired log in"))?;
         drop(looked);
-        let repaired = look(disk, journal, None, Care::Ahead, Index::add_found)?;
+        let repaired = inspect(disk, journal, None, Care::Ahead, Index::add_found)?;
         let journal = Self::as_found(repaired, journal, lock);
         Ok(Self { repair: Some(repair), _scratch: scratch, ..journal })
     }
 
-    fn as_found(mut looked: Looked, journal: Uuid, lock: Lock) -> Self {
+    fn as_found(mut looked: Inspection, journal: Uuid, lock: Lock) -> Self {
         let (index, scanned) = (std::mem::take(&mut looked.index), &looked.scanned);
         let tip = scanned.tip;
         let head = Head { position: tip.position, time_ms: scanned.time_ms, block: tip.block, hash: tip.hash };
@@ -130,7 +130,7 @@ impl Drop for Scratch {
 /// A copy of the block store of a stopped journal, for as long as it is read: opening sled rewrites it.
 pub(crate) struct CopyOfStore {
     /// Reads from it what was removed from the log.
-    whole: Option<Arc<Whole>>,
+    whole: Option<Arc<ArchiveOverlay>>,
     store: SledStore,
     /// Until somebody takes them.
     blocks: Option<Box<dyn Blocks>>,
@@ -180,12 +180,12 @@ pub(crate) fn attach(
     dir: Option<&Path>,
 ) -> Result<(Arc<dyn Disk>, Option<CopyOfStore>), OpenError> {
     let found = archive::read(&*disk, journal).map_err(open::io_error(&*disk, "read where the log begins in"))?;
-    let Some(begins) = found else { return Ok((disk, None)) };
-    let whole = Arc::new(Whole::new(disk, journal, begins));
-    if let Some(ElsewhereError::NotInArchive { path, segment }) = whole.missing() {
+    let Some(catalog) = found else { return Ok((disk, None)) };
+    let whole = Arc::new(ArchiveOverlay::new(disk, journal, catalog));
+    if let Some(ArchiveError::NotInArchive { path, segment }) = whole.missing() {
         return Err(OpenError::Archive { archive: path, segment });
     }
-    if whole.begins().removed.is_empty() {
+    if whole.catalog().removed.is_empty() {
         return Ok((whole, None));
     }
     let unusable = |problem: String| OpenError::OnlyInStore { path: whole.path(), problem };

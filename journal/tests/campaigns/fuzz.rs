@@ -100,7 +100,7 @@ fn one(plan: &Plan, trial: u64, corpus: &Corpus, tally: &mut Tally) -> Result<()
         800..=859 => Decoder::Snapshot,
         860..=899 => Decoder::Body,
         900..=934 => Decoder::Checkpoint,
-        935..=959 => Decoder::Begins,
+        935..=959 => Decoder::Catalog,
         960..=989 => return import(corpus, &mut dice, tally),
         990..=997 => return read(corpus, &mut dice, tally),
         _ => return open(corpus, &mut dice, tally),
@@ -125,7 +125,7 @@ fn one(plan: &Plan, trial: u64, corpus: &Corpus, tally: &mut Tally) -> Result<()
         Decoder::Snapshot => "snapshots",
         Decoder::Body => "bodies",
         Decoder::Checkpoint => "index checkpoints",
-        Decoder::Begins => "logs that begin later",
+        Decoder::Catalog => "logs that begin later",
     });
     tally.add("taken all the same", u64::from(taken));
     Ok(())

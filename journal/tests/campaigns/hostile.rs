@@ -144,7 +144,7 @@ impl Corpus {
             Decoder::Snapshot => &self.snapshots,
             Decoder::Body => &self.bodies,
             Decoder::Checkpoint => &self.checkpoints,
-            Decoder::Begins => &self.begins,
+            Decoder::Catalog => &self.begins,
         }
     }
 }
@@ -164,7 +164,7 @@ pub fn bytes_for(corpus: &Corpus, decoder: Decoder, dice: &mut Dice) -> (Vec<u8>
             reseal(&mut bytes);
             (bytes, true)
         }
-        Decoder::Head | Decoder::Mark | Decoder::Snapshot | Decoder::Checkpoint | Decoder::Begins
+        Decoder::Head | Decoder::Mark | Decoder::Snapshot | Decoder::Checkpoint | Decoder::Catalog
             if !dice.one_in(3) =>
         {
             resum(&mut bytes);

@@ -24,7 +24,7 @@ const FIXED: usize = 56;
 
 /// What `log.begins` says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Begins {
+pub(crate) struct Catalog {
     /// Segments before this one are elsewhere.
     pub first: u32,
     pub archive: Option<PathBuf>,
@@ -32,7 +32,7 @@ pub(crate) struct Begins {
     pub removed: Vec<(Mark, Mark)>,
 }
 
-impl Begins {
+impl Catalog {
     pub(super) fn encode(&self, journal: Uuid) -> Vec<u8> {
         let path = self.archive.as_deref().map_or("", |path| path.to_str().unwrap_or(""));
         let mut bytes = vec![0; FIXED];
@@ -86,12 +86,12 @@ fn crc(bytes: &[u8]) -> u32 {
 }
 
 /// What `log.begins` says; none if there is none of this journal, or if it is damaged.
-pub(crate) fn read(disk: &dyn Disk, journal: Uuid) -> io::Result<Option<Begins>> {
+pub(crate) fn read(disk: &dyn Disk, journal: Uuid) -> io::Result<Option<Catalog>> {
     let file = match disk.open(FILE, Access::Read) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file?,
     };
-    let found = Begins::decode(&disk::read_all(&*file)?);
+    let found = Catalog::decode(&disk::read_all(&*file)?);
     if found.is_none() {
         tracing::warn!("{FILE} is damaged; reading the block store instead");
     }
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use crate::{Position, log::segment::End, model::codec, tools::hex};
 
-    fn begins() -> Begins {
+    fn catalog() -> Catalog {
         let journal = Uuid::from_u128(7);
         let mark = |end, segment, block, offset| {
             let position = Position(2 * block);
@@ -113,27 +113,27 @@ mod tests {
             let block = u64::from(segment) * 10;
             (mark(End::Begin, segment, block, 0), mark(End::Seal, segment, block + 9, 5_000))
         });
-        Begins { first: 4, archive: Some("/archive".into()), removed: removed.collect() }
+        Catalog { first: 4, archive: Some("/archive".into()), removed: removed.collect() }
     }
 
     #[test]
     fn the_stored_form_is_as_released() {
-        let bytes = begins().encode(Uuid::from_u128(7));
-        assert_eq!(Begins::decode(&bytes), Some((Uuid::from_u128(7), begins())));
-        assert_eq!(begins().archived().collect::<Vec<_>>(), [3]);
+        let bytes = catalog().encode(Uuid::from_u128(7));
+        assert_eq!(Catalog::decode(&bytes), Some((Uuid::from_u128(7), catalog())));
+        assert_eq!(catalog().archived().collect::<Vec<_>>(), [3]);
         assert_eq!(hex::encode(&codec::digest(&bytes)), "4381436e6e67bb0451378881d193edcc");
     }
 
     #[test]
     fn every_flipped_bit_and_every_shorter_one_is_refused() {
-        let bytes = begins().encode(Uuid::from_u128(7));
+        let bytes = catalog().encode(Uuid::from_u128(7));
         for bit in 0..bytes.len() * 8 {
             let mut other = bytes.clone();
             other[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(Begins::decode(&other), None, "bit {bit}");
+            assert_eq!(Catalog::decode(&other), None, "bit {bit}");
         }
         for length in 0..bytes.len() {
-            assert_eq!(Begins::decode(&bytes[..length]), None, "{length} bytes");
+            assert_eq!(Catalog::decode(&bytes[..length]), None, "{length} bytes");
         }
     }
 }

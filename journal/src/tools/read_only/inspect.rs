@@ -24,7 +24,7 @@ use crate::{
         segment::LOG_DIR,
     },
     open::{
-        self, Evidence, Survey, Witness,
+        self, Evidence, RollbackGuard, Survey,
         repair::{self, Wanted},
     },
 };
@@ -34,7 +34,7 @@ use crate::{
 const SEGMENT_BYTES: u64 = 256 * 1024;
 
 /// What was found. The copy of the store is removed behind what reads from it.
-pub(crate) struct Looked {
+pub(crate) struct Inspection {
     /// The folder, with what of the log is elsewhere.
     pub disk: Arc<dyn Disk>,
     pub scanned: Scanned,
@@ -42,7 +42,7 @@ pub(crate) struct Looked {
     pub found: FoundHead,
     pub store: StoreSeen,
     journal: Uuid,
-    witness: Witness,
+    guard: RollbackGuard,
     survey: Survey,
     copy: Option<CopyOfStore>,
 }
@@ -122,26 +122,26 @@ pub(crate) enum Care {
 pub(crate) type Each = fn(&mut Index, &FrameHeader, &[u8], Place) -> Result<(), &'static str>;
 
 /// Reads log, head file and, where it may matter, block store.
-pub(crate) fn look(
+pub(crate) fn inspect(
     disk: Arc<dyn Disk>,
     journal: Uuid,
     dir: Option<&Path>,
     care: Care,
     each: Each,
-) -> Result<Looked, OpenError> {
+) -> Result<Inspection, OpenError> {
     let (disk, copy) = attach(disk, journal, dir)?;
     let mut index = Index::default();
     let found = head_file::read_of(&*disk, journal).map_err(open::io_error(&*disk, "read the head of"))?;
     let mut visit = |header: &FrameHeader, records: &[u8], place: Place| each(&mut index, header, records, place);
     let scanned = scan::scan(&*disk, journal, &mut visit).map_err(open::io_error(&*disk, "read the log in"))?;
-    let witness = Witness::find(&*disk, journal);
+    let guard = RollbackGuard::find(&*disk, journal);
     let (store, survey) = (StoreSeen::AsLeft, Survey::default());
-    let mut looked = Looked { disk, journal, scanned, index, found, store, copy, witness, survey };
+    let mut looked = Inspection { disk, journal, scanned, index, found, store, copy, guard, survey };
     looked.look_into_store(dir, care);
     Ok(looked)
 }
 
-impl Looked {
+impl Inspection {
     /// What the node will do when it starts.
     pub(crate) fn outlook(&self) -> Result<Outlook, OpenError> {
         let evidence = self.evidence();
@@ -176,8 +176,8 @@ impl Looked {
     }
 
     fn evidence(&self) -> Evidence<'_> {
-        let Self { disk, journal, scanned, index, found, witness, survey, .. } = self;
-        Evidence { journal: *journal, disk, scanned, index, found: *found, witness, survey }
+        let Self { disk, journal, scanned, index, found, guard, survey, .. } = self;
+        Evidence { journal: *journal, disk, scanned, index, found: *found, guard, survey }
     }
 
     /// The open copy of a block store that has what the log has not any more.
@@ -198,7 +198,7 @@ impl Looked {
 
     fn store_seen(&mut self, dir: Option<&Path>, care: Care) -> Result<StoreSeen, String> {
         let Some(dir) = dir else { return Ok(StoreSeen::NotSeen("only the log was given".into())) };
-        let in_doubt = open::is_in_doubt(&self.scanned, self.found, &self.witness);
+        let in_doubt = open::is_in_doubt(&self.scanned, self.found, &self.guard);
         let opened = match &mut self.copy {
             Some(copy) => copy.blocks.take().ok_or_else(|| "its copy was closed".to_owned()),
             None => {
@@ -237,7 +237,7 @@ impl Looked {
     }
 }
 
-impl Drop for Looked {
+impl Drop for Inspection {
     /// Whoever reads from the copy ends before it is closed.
     fn drop(&mut self) {
         if let Some(copy) = &mut self.copy {

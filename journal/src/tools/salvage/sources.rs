@@ -9,7 +9,7 @@ use crate::{
     disk::{self, Disk},
     format::frame::{self, FrameHeader, HEADER_BYTES},
     log::{
-        archive::{self, Begins, Whole},
+        archive::{self, ArchiveOverlay, Catalog},
         commit_log::{LogReader, Place, Tip},
         segment::{self, Mark},
     },
@@ -174,11 +174,11 @@ impl Drop for Sources {
 
 /// The log with what of it is in an archive; what is there no more has nothing for us.
 fn with_archive(from: &Arc<dyn Disk>, id: Option<Uuid>) -> Arc<dyn Disk> {
-    let begins = id.and_then(|id| Some((id, archive::read(&**from, id).ok()??)));
-    match begins {
+    let catalog = id.and_then(|id| Some((id, archive::read(&**from, id).ok()??)));
+    match catalog {
         // What was removed is in the store, which is looked into anyway.
-        Some((id, begins)) if begins.archive.is_some() => {
-            Arc::new(Whole::new(from.clone(), id, Begins { removed: Vec::new(), ..begins }))
+        Some((id, catalog)) if catalog.archive.is_some() => {
+            Arc::new(ArchiveOverlay::new(from.clone(), id, Catalog { removed: Vec::new(), ..catalog }))
         }
         _ => from.clone(),
     }

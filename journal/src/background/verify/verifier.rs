@@ -20,7 +20,7 @@ use crate::{
 const BLOCKS_AT_ONCE: usize = 64;
 
 /// What the reading needs, and whom it tells.
-pub(crate) struct Reading {
+pub(crate) struct Verifier {
     pub core: Arc<Core>,
     pub disk: Arc<dyn Disk>,
     /// Where the log ended at the opening.
@@ -73,7 +73,7 @@ pub(super) struct Course {
     store_trouble: Option<String>,
 }
 
-impl Reading {
+impl Verifier {
     pub(super) fn begin(&self) -> Course {
         Course { number: 1, tip: Tip::genesis(self.core.journal), filled: 0, store_trouble: None }
     }
