@@ -104,26 +104,32 @@ mod tools;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use api::journal::*;
-pub use api::view::{BodyView, EntryView};
+pub use api::{
+    journal::{Appended, Done, Entries, Filter, Headers, Intake, Journal, Subscription, append_blocking},
+    view::{BodyView, EntryView},
+};
 pub use background::verify::Progress as VerificationProgress;
 pub use disk::crash;
 pub use local::{CloseError, LocalJournal, Stats};
-pub use model::codec::{CODEC_BINCODE_FIXED, CodecError, decode, digest, encode};
-pub use model::config::{Config, LogKeep, QueueLimits, Settings, Threads};
-pub use model::entry::*;
-pub use model::error::*;
-pub use model::head::{Answered, COMMAND_WINDOW_MS, Head};
-pub use model::integrity::{IntegrityReport, MissingEvents, Problem, ProblemKind};
-pub use model::note::{JournalNote, NOTE_STREAM, WriterOpened};
-pub use model::room::Room;
-pub use model::stream::*;
+pub use model::{
+    codec::{CODEC_BINCODE_FIXED, CodecError, decode, digest, encode},
+    config::{Config, LogKeep, QueueLimits, Settings, Threads},
+    entry::{Body, Cite, Draft, Entry, EntryKind, Header, InvalidCite, Meta, Outcome, PolicyRef},
+    error::{AppendError, OpenError, ReadError},
+    head::{Answered, COMMAND_WINDOW_MS, Head},
+    integrity::{IntegrityReport, MissingEvents, Problem, ProblemKind},
+    note::{JournalNote, NOTE_STREAM, WriterOpened},
+    room::Room,
+    stream::{InvalidStreamId, Position, StreamId, Version},
+};
 pub use open::{Occupant, OpenReport, occupant};
-pub use tools::check::{CheckReport, check, check_on};
-pub use tools::export::{ExportError, Exported, Readable, Tell, export};
-pub use tools::import::{Identity, ImportError, LineProblem, import, import_as, import_on};
-pub use tools::read_only::{ReadOnlyJournal, Repair, StoreSeen};
-pub use tools::salvage::{SALVAGE_STREAM, SalvageError, Salvaged, salvage, salvage_on};
 #[cfg(feature = "testing")]
 pub use tools::snapshot::{Snapshot, Snapshots};
-pub use tools::stat::{Amount, JournalStat, stat, stat_on};
+pub use tools::{
+    check::{CheckReport, check, check_on},
+    export::{ExportError, Exported, Readable, Tell, export},
+    import::{Identity, ImportError, LineProblem, import, import_as, import_on},
+    read_only::{ReadOnlyJournal, Repair, StoreSeen},
+    salvage::{SALVAGE_STREAM, SalvageError, Salvaged, salvage, salvage_on},
+    stat::{Amount, JournalStat, stat, stat_on},
+};

@@ -5,6 +5,7 @@
 mod arrows;
 mod bans;
 mod ghosts;
+mod layers;
 mod source;
 mod texts;
 
@@ -67,6 +68,11 @@ fn hold(faults: Vec<Fault>) {
 #[test]
 fn arrows_point_down() {
     hold(sources().iter().flat_map(arrows::faults).collect());
+}
+
+#[test]
+fn the_folders_of_the_journal_are_its_layers() {
+    hold(layers::faults(&sources()));
 }
 
 #[test]

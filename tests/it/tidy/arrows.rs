@@ -1,4 +1,5 @@
-//! Arrows point down: a room may use what stands below it, nothing above it, and nothing beside it.
+//! Arrows point down: a room may use what stands below it, nothing above it, and nothing beside it. The rooms inside of the
+//! journal are held by `layers`.
 
 use super::{Fault, source::Source};
 
@@ -168,7 +169,7 @@ fn target(source: &str, segments: &[String]) -> Option<String> {
 }
 
 /// `super::` written out, as far as the file's own place tells.
-fn absolute(source: &str, segments: &[String]) -> Vec<String> {
+pub(super) fn absolute(source: &str, segments: &[String]) -> Vec<String> {
     let supers = segments.iter().take_while(|segment| *segment == "super").count();
     if supers == 0 {
         return segments.to_vec();

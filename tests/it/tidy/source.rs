@@ -24,6 +24,8 @@ pub(super) struct Token {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub segments: Vec<String>,
+    /// What it is called from then on: the last segment, or what stands behind `as`.
+    pub name: String,
     pub line: usize,
     pub is_test: bool,
 }
@@ -65,6 +67,18 @@ impl Source {
         paths
     }
 
+    /// What a file hands on: the paths of its `pub use` lines.
+    pub(super) fn handed_on(&self) -> Vec<Named> {
+        let mut paths = Vec::new();
+        for at in self.runs(&["use"]) {
+            let before: Vec<&str> = self.tokens[at.saturating_sub(4)..at].iter().map(|token| &*token.text).collect();
+            if matches!(before[..], [.., "pub"] | ["pub", "(", _, ")"]) {
+                self.expand(at + 1, &[], &mut paths);
+            }
+        }
+        paths
+    }
+
     /// Writes out the path that begins at a token; answers where it ends.
     fn expand(&self, mut at: usize, before: &[String], paths: &mut Vec<Named>) -> usize {
         let mut segments = before.to_vec();
@@ -90,8 +104,11 @@ impl Source {
             let goes_on =
                 self.is_double_colon(at) && (is_word(self.text(at + 2)) || matches!(self.text(at + 2), "{" | "*"));
             if !goes_on {
-                paths.push(Named { segments, line, is_test });
-                return if self.text(at) == "as" { at + 2 } else { at };
+                let is_renamed = self.text(at) == "as";
+                let last = segments.last().map_or("", String::as_str);
+                let name = if is_renamed { self.text(at + 1) } else { last }.to_owned();
+                paths.push(Named { segments, name, line, is_test });
+                return if is_renamed { at + 2 } else { at };
             }
             at += 2;
         }
@@ -162,6 +179,16 @@ fn paths_are_written_out() {
     let found: Vec<String> =
         Source::new(Path::new("src/x.rs"), text).paths().iter().map(|path| path.segments.join("::")).collect();
     assert_eq!(found, ["crate::a::b", "crate::a::c", "crate::e::*", "crate::g::h", "super::z::Z"]);
+}
+
+#[test]
+fn what_is_handed_on_is_found_with_its_new_name() {
+    let text = "pub use a::{B, c::D as E}; pub(crate) use f::G; use h::I; pub fn f() {} use j::K;";
+    let source = Source::new(Path::new("src/x.rs"), text);
+    let found: Vec<(String, String)> =
+        source.handed_on().into_iter().map(|path| (path.segments.join("::"), path.name)).collect();
+    let wanted = [("a::B", "B"), ("a::c::D", "E"), ("f::G", "G")];
+    assert_eq!(found, wanted.map(|(path, name)| (path.to_owned(), name.to_owned())));
 }
 
 #[test]
