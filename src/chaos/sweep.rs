@@ -50,7 +50,7 @@ impl Default for Setup {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "ending")]
 pub enum Ending {
-    /// Everything is as declared, and nothing is left over.
+    /// Everything is as declared, and nothing is left over. What is held, or kept for diagnosis, is as it should be.
     Converged,
     /// All else is, but this was given up before the start, or waits for what was: an operator's turn.
     GivenUp { entities: Vec<String> },
@@ -262,7 +262,9 @@ impl Boundary {
         if !stuck.is_empty() {
             return Ending::Stuck { entities: stuck };
         }
-        let because_given_up = report.resting.iter().filter(|(_, reason)| self.given_up.contains(*reason));
+        // Its time was over at the start; that it is kept for diagnosis since then is not that nobody cares.
+        let is_given_up = |stream: &StreamId| self.given_up.contains(stream) && status(stream) != "kept";
+        let because_given_up = report.resting.iter().filter(|(_, reason)| is_given_up(reason));
         let told = because_given_up.map(|(stream, reason)| match stream == reason {
             true => format!("{stream} was given up before the start"),
             false => format!("{stream} waits for {reason}, which was given up before the start"),

@@ -245,6 +245,11 @@ impl<S: Supervise> SupervisorActor<S> {
         self.advance();
         self.send_orders(ctx);
         self.step(ctx);
+        self.rest(ctx);
+    }
+
+    /// If nothing is left to be decided.
+    pub(crate) fn rest(&mut self, ctx: &mut Context<Self>) {
         if self.queue.is_empty() && !self.appending && self.deciding.is_none() {
             S::resting(self, ctx);
         }

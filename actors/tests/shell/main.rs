@@ -1,5 +1,6 @@
 //! What actix does not do for us: one test for each promise of the shell.
 
+mod asking;
 mod breaking;
 mod budgets;
 mod calls;

@@ -83,6 +83,8 @@ pub struct State {
     pub under_way: usize,
     pub under_way_max: usize,
     pub cancelled: BTreeSet<EffectId>,
+    /// Of these machines a lookup cannot tell whether they are there.
+    pub untold: BTreeSet<Name>,
 }
 
 impl Obedient {
@@ -162,7 +164,10 @@ impl MachineProvider for Obedient {
         Box::pin(async move {
             self.called("lookup", ids.iter().map(ToString::to_string).collect()).await?;
             let state = self.state();
-            let find = |id: &EffectId| Ok(state.instances.get(id).cloned().map_or(Lookup::Absent, Lookup::Present));
+            let find = |id: &EffectId| match state.instances.get(id) {
+                Some(instance) if state.untold.contains(&instance.machine) => Ok(Lookup::Unknown),
+                found => Ok(found.cloned().map_or(Lookup::Absent, Lookup::Present)),
+            };
             Ok(ids.iter().map(find).collect())
         })
     }

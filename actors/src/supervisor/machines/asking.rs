@@ -58,15 +58,39 @@ pub fn questions(state: &State, view: &View) -> BTreeMap<Name, Vec<Question>> {
     all.filter(|(_, questions): &(Name, Vec<Question>)| !questions.is_empty()).collect()
 }
 
+/// One time through all that a provider is to be asked: whom it was asked about last, by name, and whether it said anything.
+///
+/// Nobody waits for those before: who cannot be told about is passed over, and asked about in the next round.
+#[derive(Clone, Debug, Default)]
+pub struct Round {
+    last: Option<Name>,
+    pub has_learnt: bool,
+}
+
+impl Round {
+    /// Of these, whom the next call asks about; none if the round is over.
+    pub fn next(&self, questions: Vec<Question>, max: usize) -> Vec<Question> {
+        let is_next = |(machine, _): &Question| self.last.as_ref().is_none_or(|last| last < machine);
+        questions.into_iter().filter(is_next).take(max).collect()
+    }
+
+    /// The round goes on after these.
+    #[must_use]
+    pub fn after(self, asked: &[Question], has_learnt: bool) -> Self {
+        let last = asked.last().map(|(machine, _)| machine.clone()).or(self.last);
+        Self { last, has_learnt: self.has_learnt || has_learnt }
+    }
+}
+
 /// What the answers say: what differs from what was seen, and which instances are there as before. What a provider cannot
 /// tell now is not in either; what it can never tell is believed to be there.
 pub fn answered(
     state: &State,
-    questions: Vec<Question>,
+    questions: &[Question],
     answers: Vec<Result<Lookup<MachineInstance>, Fault>>,
 ) -> (Vec<Change>, Vec<Question>) {
     let (mut changes, mut found) = (Vec::new(), Vec::new());
-    for ((machine, effect), answer) in questions.into_iter().zip(answers) {
+    for ((machine, effect), answer) in questions.iter().cloned().zip(answers) {
         let sighting = state.sightings.get(&effect);
         match answer {
             Ok(Lookup::Absent) => changes.push(Change::Vanished { effect, machine }),

@@ -27,7 +27,7 @@ pub(crate) mod shell;
 mod tests;
 
 pub use crate::vocab::{HarvestMode, InvalidHarvestMode};
-pub use asking::{Question, answered, questions};
+pub use asking::{Question, Round, answered, questions};
 pub use deleted::Deleted;
 pub use evicting::going_on;
 pub use observe::differences;

@@ -9,7 +9,7 @@ use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message, WrapFuture}
 use bailiwick_journal::{Position, StreamId};
 use tokio::time::Instant;
 
-use super::{Command, Question, State, View, answered, differences, going_on, questions, view::stream};
+use super::{Command, Question, Round, State, View, answered, differences, going_on, questions, view::stream};
 use crate::{
     contract::Decider,
     machine::{self, Instance, Node, Progress, Report},
@@ -116,9 +116,9 @@ impl Supervise for State {
     }
 
     fn resting(actor: &mut SupervisorActor<Self>, ctx: &mut Context<SupervisorActor<Self>>) {
-        for (provider, about) in questions(actor.entity.state(), &actor.view) {
+        for provider in questions(actor.entity.state(), &actor.view).into_keys() {
             if actor.watch.asking.insert(provider.clone()) {
-                actor.ask_about(provider, about, ctx);
+                actor.ask_about(provider, Round::default(), ctx);
             }
         }
     }
@@ -194,10 +194,15 @@ impl SupervisorActor<State> {
         }));
     }
 
-    /// Asks a provider about some instances. What it cannot tell now is asked again when it is asked for its list, too.
-    fn ask_about(&mut self, provider: Name, mut about: Vec<Question>, ctx: &mut Context<Self>) {
+    /// Asks a provider about the instances that are in question, some in a call, each of them once in a round. What it cannot
+    /// tell now it is asked again, as often as for its list.
+    fn ask_about(&mut self, provider: Name, round: Round, ctx: &mut Context<Self>) {
         let Some(port) = self.services.providers.machines.get(&provider).cloned() else { return };
-        about.truncate(CHANGES_MAX);
+        let about = self.in_question(&provider, &round);
+        if about.is_empty() {
+            self.end_round(provider, &round, ctx);
+            return;
+        }
         let limit = Duration::from_millis(self.services.policy().document.machines.call_timeout_ms);
         let (budgets, asked, now) = (self.services.budgets.clone(), provider.clone(), self.services.clone());
         let ids: Vec<EffectId> = about.iter().map(|(_, effect)| *effect).collect();
@@ -209,23 +214,34 @@ impl SupervisorActor<State> {
         };
         ctx.spawn(ask.into_actor(self).map(move |(as_of, answers), actor, ctx| {
             let machines: Vec<Name> = about.iter().map(|(machine, _)| machine.clone()).collect();
-            let (changes, found) = match answers.len() == about.len() {
-                true => answered(actor.entity.state(), about, answers),
-                false => Default::default(),
-            };
-            if changes.is_empty() && found.is_empty() {
-                actor.ask_again(provider, ctx);
-                return;
-            }
-            actor.watch.asking.remove(&provider);
+            let is_complete = answers.len() == about.len();
+            let answers = if is_complete { answers } else { Vec::new() };
+            let (changes, found) = answered(actor.entity.state(), &about, answers);
+            let round = round.after(&about, !changes.is_empty() || !found.is_empty());
             if !changes.is_empty() {
                 actor.decide_later(Command::Observe { provider: provider.clone(), as_of, changes }, ctx);
             }
             if !found.is_empty() {
-                actor.decide_later(Command::ReportFound { provider, as_of, machines: found }, ctx);
+                actor.decide_later(Command::ReportFound { provider: provider.clone(), as_of, machines: found }, ctx);
                 actor.decide_later(Command::Look { machines }, ctx);
             }
+            actor.ask_about(provider, round, ctx);
         }));
+    }
+
+    fn in_question(&self, provider: &Name, round: &Round) -> Vec<Question> {
+        let all = questions(self.entity.state(), &self.view).remove(provider);
+        round.next(all.unwrap_or_default(), CHANGES_MAX)
+    }
+
+    /// The next round begins when what was learnt is taken in, or else after a while.
+    fn end_round(&mut self, provider: Name, round: &Round, ctx: &mut Context<Self>) {
+        if !round.has_learnt {
+            self.ask_again(provider, ctx);
+            return;
+        }
+        self.watch.asking.remove(&provider);
+        self.rest(ctx);
     }
 
     /// After a while, as often as a provider is asked what it has.

@@ -127,7 +127,7 @@ fn why_detached(view: &View, machine: &Name, volume: &Name, cites: Cites) -> Cit
         let gone = |mount: &String| view.filesystem_attachments.get(mount).is_some_and(|state| !state.life.exists());
         return match mount.filter(gone) {
             Some(mount) => cites.fold(&view.filesystem_attachments, &mount, &[Fact::Life]),
-            None => cites.fold(&view.machines, machine.as_str(), &[Fact::Life]),
+            None => machine_goes(view, machine, is_leaving(of_volume.map(|state| state.life)), cites),
         };
     }
     if is_leaving(of_volume.map(|state| state.life)) {
@@ -146,6 +146,15 @@ fn why_detached(view: &View, machine: &Name, volume: &Name, cites: Cites) -> Cit
 fn instance_gone(view: &View, machine: &Name, cites: Cites) -> Cites {
     let is_draining = view.machines.get(machine.as_str()).is_some_and(machine::State::is_draining);
     let fact = if is_draining { Fact::Drain } else { Fact::Effect };
+    cites.fold(&view.machines, machine.as_str(), &[fact])
+}
+
+/// Why what is attached leaves a machine that goes. If what is attached goes as well, each of the two would be enough; what
+/// it waited for is the end of the machine's drain.
+fn machine_goes(view: &View, machine: &Name, goes_too: bool, cites: Cites) -> Cites {
+    let state = view.machines.get(machine.as_str());
+    let was_drained = state.and_then(|state| state.drain.as_ref()).is_some_and(|drain| drain.outcome.is_some());
+    let fact = if goes_too && was_drained { Fact::Drain } else { Fact::Life };
     cites.fold(&view.machines, machine.as_str(), &[fact])
 }
 
@@ -227,7 +236,7 @@ fn why_unmounted(view: &View, machine: &Name, filesystem: &Name, cites: Cites) -
         return cites.fold(&view.filesystem_attachments, &name, &[Fact::Life]);
     }
     if is_leaving(view.machines.get(machine.as_str()).map(|state| state.life)) {
-        return cites.fold(&view.machines, machine.as_str(), &[Fact::Life]);
+        return machine_goes(view, machine, is_leaving(state.map(|state| state.life)), cites);
     }
     if is_leaving(state.map(|state| state.life)) {
         return cites.fold(&view.filesystems, filesystem.as_str(), &[Fact::Life]);

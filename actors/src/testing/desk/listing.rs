@@ -60,7 +60,7 @@ impl Desk {
             self.now = self.now.after(1);
             let (as_of, asked) = (self.now, about.iter().map(|(machine, _)| machine.clone()).collect());
             let answers = about.iter().map(|question| self.lookup(question)).collect();
-            let (changes, found) = machines::answered(self.seats.machines.entity.state(), about, answers);
+            let (changes, found) = machines::answered(self.seats.machines.entity.state(), &about, answers);
             any |= !changes.is_empty() || !found.is_empty();
             if !changes.is_empty() {
                 let observe = machines::Command::Observe { provider: provider.clone(), as_of, changes };

@@ -88,7 +88,7 @@ fn an_answer_that_is_older_than_the_time_was_long_is_asked_for_again() {
 fn an_instance_that_the_provider_does_not_have_is_lost_at_once() {
     let mut asked = Asked::new(AskReading::First, 1, Cause::Silent);
     asked.told(OVER_S, &look());
-    let (changes, found) = answered(&asked.state, asked.questions(), vec![Ok(Lookup::Absent)]);
+    let (changes, found) = answered(&asked.state, &asked.questions(), vec![Ok(Lookup::Absent)]);
     assert_eq!(found, []);
     let events = asked.told(1, &observe(1_100, changes));
     let lost = |event: &&Event| match event {
@@ -130,7 +130,7 @@ fn an_answer_for_who_has_recovered_is_not_kept() {
 fn what_cannot_be_told_is_neither_there_nor_gone_unless_it_can_never_be() {
     let mut asked = Asked::new(AskReading::First, 1, Cause::Silent);
     asked.told(OVER_S, &look());
-    let answer = |answer| answered(&asked.state, asked.questions(), vec![answer]);
+    let answer = |answer| answered(&asked.state, &asked.questions(), vec![answer]);
     let fault = |code| Err(Fault::new(code, "no"));
     assert_eq!(answer(Ok(Lookup::Unknown)), (vec![], vec![]));
     assert_eq!(answer(fault(FaultCode::Unavailable)), (vec![], vec![]));
