@@ -1,5 +1,6 @@
 //! The reading side that a running journal and a stopped one share: index, tail, and where to fetch blocks from.
 
+mod held;
 pub(crate) mod reading;
 mod tail;
 
@@ -30,6 +31,7 @@ use crate::{
         commit_log::{LogReader, Place},
     },
 };
+use held::{Held, HeldOnce};
 use tail::Tail;
 
 /// How many blocks are handled at once: sled takes 64 in half the time of 64 times one.
@@ -39,7 +41,7 @@ const BYTES_AT_ONCE: u32 = 1024 * 1024;
 
 pub(crate) struct Core {
     pub(crate) journal: Uuid,
-    state: RwLock<State>,
+    state: HeldOnce<State>,
     log: LogReader,
     store: RwLock<Option<Arc<dyn BlockReader>>>,
     /// Blocks up to this one are in the store.
@@ -130,7 +132,7 @@ impl Core {
     pub(crate) fn new(journal: Uuid, disk: Arc<dyn Disk>, state: State) -> Self {
         Self {
             journal,
-            state: RwLock::new(state),
+            state: HeldOnce::new(state),
             log: LogReader::new(disk),
             store: RwLock::new(None),
             stored: AtomicU64::new(0),
@@ -256,12 +258,12 @@ impl Core {
         self.written_bytes().saturating_sub(self.stored_bytes())
     }
 
-    pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn state(&self) -> Held<RwLockReadGuard<'_, State>> {
+        self.state.read()
     }
 
-    pub(crate) fn state_mut(&self) -> RwLockWriteGuard<'_, State> {
-        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn state_mut(&self) -> Held<RwLockWriteGuard<'_, State>> {
+        self.state.write()
     }
 
     pub(crate) fn set_store(&self, reader: Option<Arc<dyn BlockReader>>) -> Option<Arc<dyn BlockReader>> {

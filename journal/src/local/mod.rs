@@ -217,10 +217,11 @@ impl LocalJournal {
         let head_troubles = self.status.head_trouble.load(Ordering::Relaxed);
         let head_trouble = (head_troubles > 0).then(|| "the head file cannot be written".to_owned());
         let stored = self.core.stored();
+        let store_behind = self.core.state().head.block.saturating_sub(stored);
         Stats {
             groups: self.status.groups.load(Ordering::Relaxed),
             waiting: self.workers.waiting(),
-            store_behind: self.core.state().head.block.saturating_sub(stored),
+            store_behind,
             segments_to_compress: self.core.segments_to_pack(),
             store_misses: self.core.store_misses(),
             verification: self.verification.progress(),
