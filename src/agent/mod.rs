@@ -199,7 +199,7 @@ pub async fn run(config: AgentConfig, make_hands: MakeHands) -> Result<(), Agent
             return Ok(());
         }
         why = follow(&directory, &mut link, &mut conditions, &mut workloads, &hands) => info!("{why}"),
-        () = storage.serve(hands.clone()) => info!("nobody hands out jobs any more"),
+        () = storage.serve(hands.clone()) => info!("no more storage jobs will come"),
     }
     workloads.stop().await;
     Ok(())

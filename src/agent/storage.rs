@@ -84,8 +84,7 @@ impl StorageLink {
             let jobs = match self.ask(session, &[], true).await {
                 Ok(orders) if orders.jobs.len() <= JOBS_MAX => orders.jobs,
                 answer => {
-                    let why =
-                        answer.map_or_else(|error| error.to_string(), |_| "more jobs than anybody can want".into());
+                    let why = answer.map_or_else(|error| error.to_string(), |_| "too many jobs at once".into());
                     if !std::mem::replace(&mut is_lost, true) {
                         info!(why, "no jobs from the node; a new session begins when it is back");
                     }

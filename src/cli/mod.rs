@@ -147,7 +147,7 @@ enum Command {
     Unhold(operate::UnholdArgs),
     /// Keep a machine as it is for diagnosis: it is out of service, and its set creates another one
     Keep(operate::KeepArgs),
-    /// End that; its set removes the machine
+    /// Stop keeping a machine for diagnosis; its set removes it
     Unkeep(operate::MachineArgs),
     /// Protect an object from deletion, by anybody and by the node itself
     Protect(operate::ProtectArgs),

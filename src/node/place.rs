@@ -71,7 +71,7 @@ pub(super) fn look(data_dir: &Path) -> io::Result<Result<Elsewhere, Twin>> {
             if *place == noted.now {
                 elsewhere.told.push(format!(
                     "the node of this data directory ran on host {host}, in {path}, before; if it still does, two nodes \
-                     have one identity, and each takes what the other makes for its own: {MENDED}"
+                     have one identity, and each treats the other's machines and volumes as its own: {MENDED}"
                 ));
             }
             continue;

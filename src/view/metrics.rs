@@ -40,7 +40,7 @@ pub fn metrics(fleet: &Fleet) -> String {
     gauge("bailiwick_replica_set_servers_wanted", "members that are to vote", |state| {
         state.spec.as_ref().map_or(0, |spec| u64::from(spec.servers))
     });
-    let help = "steps in a row that were refused, or of which nobody knows";
+    let help = "consecutive steps that were refused or whose outcome is unknown";
     gauge("bailiwick_replica_set_failed_steps", help, |state| u64::from(state.step_retries.0));
     budgets(&mut text, fleet);
     deployments(&mut text, fleet);

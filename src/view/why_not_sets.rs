@@ -14,6 +14,7 @@ use super::{
     replica_sets::replica_set_row,
     why_not::{A_REQUEST, NO_REQUEST, THE_END, Unmet, declared, why_not},
 };
+use crate::words::count;
 
 pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<Option<Unmet>> {
     let folded = fleet.machine_sets.folded(name)?;
@@ -57,15 +58,23 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
     }
     let replicas = usize::try_from(row.replicas).unwrap_or(usize::MAX);
     if row.machines != replicas {
-        let because = format!("it has {} of {replicas} machines", row.machines);
+        let because = if row.machines < replicas {
+            format!("it has {} of {}", row.machines, count(replicas, "machine"))
+        } else {
+            format!("it has {} and should have {replicas}", count(row.machines, "machine"))
+        };
         let is_kept = |(name, _): &(&str, _)| {
             StreamId::new(machine::State::KIND, name).is_ok_and(|machine| fleet.is_protected(&machine))
         };
-        let kept = if replicas < row.machines { machines.find(is_kept) } else { None };
-        if let Some((kept, _)) = kept {
+        let others: Vec<_> = machines.filter(|_| replicas < row.machines).collect();
+        if let Some((kept, _)) = others.iter().copied().find(is_kept) {
             let because = format!("{because}, and machine/{kept} is protected");
             let by = format!("`bailiwick unprotect machine/{kept}`");
             return Some(Some(Unmet::new("the end of its machines' protection", because, by)));
+        }
+        if let Some((leaving, _)) = others.iter().find(|(_, machine)| machine.state.life == Life::Dying) {
+            let unmet = of_other(fleet, &format!("machine/{leaving}"), "removed", "the declared number of machines");
+            return Some(Some(Unmet { because: format!("{because}; {}", unmet.because), ..unmet }));
         }
         let by = if row.machines < replicas { "the set creates the others" } else { "the set removes the others" };
         return Some(Some(Unmet::new("the declared number of machines", because, by)));

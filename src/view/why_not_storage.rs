@@ -206,6 +206,7 @@ pub(super) fn storage_removed(fleet: &Fleet, entity: &StreamId) -> Option<Option
     let first = blockers(fleet, entity).into_iter().next();
     // What blocks it may itself be what takes long.
     let beneath = first.as_ref().and_then(|blocker| blocker.by.parse::<StreamId>().ok());
+    let waits_with = beneath.as_ref().and_then(|beneath| waits_in_turn(fleet, beneath));
     let of_blocker = beneath.as_ref().and_then(|beneath| going(fleet, beneath)).and_then(|(_, undoing)| undoing);
     let (stuck, undoing) = match (beneath, of_blocker) {
         (Some(beneath), Some(undoing)) => (beneath, Some(undoing)),
@@ -218,9 +219,25 @@ pub(super) fn storage_removed(fleet: &Fleet, entity: &StreamId) -> Option<Option
         }
         None => "the provider is undoing it".to_owned(),
     };
+    if let Some(unmet) = waits_with.filter(|_| undoing.is_none()) {
+        return Some(Some(Unmet { because: format!("{because}; {}", unmet.because), ..unmet }));
+    }
     let next = undoing.and_then(|effort| effort.wakes_at(effort.deadline()));
     let unmet = Unmet::new(THE_END, because, remedy(&stuck, undoing, fleet.time));
     Some(Some(unmet.looked_at(next)))
+}
+
+/// What that which blocks a removal waits for in turn: what is attached to a machine that goes stays there until the machine
+/// is drained, and what stands beneath waits with it.
+fn waits_in_turn(fleet: &Fleet, blocker: &StreamId) -> Option<Unmet> {
+    let (life, _) = going(fleet, blocker)?;
+    let waits_for = match (life, blocker.name().split_once(':')) {
+        (Life::Alive, Some((machine, _))) => format!("machine/{machine}"),
+        (Life::Dying, None) => blocker.to_string(),
+        _ => return None,
+    };
+    let stream = waits_for.parse::<StreamId>().ok()?;
+    (fleet.life(&stream) == Some(Life::Dying)).then(|| of_other(fleet, &waits_for, "removed", THE_END))
 }
 
 fn remedy(stuck: &StreamId, undoing: Option<&Effort>, now: Timestamp) -> String {

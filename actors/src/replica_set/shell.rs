@@ -93,7 +93,7 @@ pub(crate) async fn take(
                 Action::StepDown { primary, successor } => {
                     format!("member {primary} is not the one primary any more, or {successor} cannot follow it")
                 }
-                _ => "who was to get a vote is not ready any more".to_owned(),
+                _ => "the member to be given a vote is no longer ready".to_owned(),
             };
             return Outcome::Refused(Fault::new(FaultCode::FailedPrecondition, text));
         }

@@ -50,7 +50,7 @@ pub enum ImportRefusal {
     Foreign { owner: String },
     #[error("it is in use by {by:?}")]
     InUse { by: String },
-    #[error("it has {have}, and {want} are wanted")]
+    #[error("it has {have}, but {want} are needed")]
     TooSmall { have: SizeMib, want: SizeMib },
 }
 

@@ -14,7 +14,7 @@ use crate::{AppendError, Appended, Done, Head};
 /// Calls whoever waits. A panic over there is not ours: it is caught, so that the others are answered too.
 pub(crate) fn answer(done: Done, answer: Result<Appended, AppendError>) {
     if catch_unwind(AssertUnwindSafe(|| done(answer))).is_err() {
-        tracing::error!("whoever waited for an append panicked over the answer");
+        tracing::error!("a caller panicked on the answer to its append");
     }
 }
 

@@ -4,9 +4,9 @@
 //! written is not durable before [`DiskFile::sync`], and a new name not before [`Disk::sync_dir`].
 
 pub mod crash;
+#[cfg(feature = "testing")]
 mod faulty;
 pub(crate) mod free_space;
-#[cfg(feature = "testing")]
 mod network;
 mod os;
 mod simulated;

@@ -286,7 +286,7 @@ impl<'a> Session<'a> {
         self.writer = None;
         self.writing.abort();
         if self.trouble.is_none() && !self.is_end_wanted {
-            let how = status.map_or_else(|| "nobody knows how".to_owned(), |status| status.to_string());
+            let how = status.map_or_else(|| "exit status unknown".to_owned(), |status| status.to_string());
             // Its last answers may still be in the pipe; who asks for more is told at once.
             self.trouble = Some(Trouble::Ended(how));
         }

@@ -44,7 +44,7 @@ pub enum StorageError {
     NotADirectory { path: AbsPath },
     #[error("the directory {path} is not empty")]
     NotEmpty { path: AbsPath },
-    #[error("there are {have}, and {want} are wanted")]
+    #[error("there are {have}, but {want} are needed")]
     NotBigEnough { have: SizeMib, want: SizeMib },
     #[error("{one} and {other} are on different filesystems, and neither can be bound to the other")]
     DifferentFilesystems { one: AbsPath, other: AbsPath },

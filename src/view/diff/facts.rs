@@ -192,7 +192,7 @@ fn volume(fleet: &Fleet, stream: &StreamId, state: &volume::State) -> Told {
     told.show("owner", state.owner.as_ref());
     told.show("madeFor", state.claim.as_ref().map(|by| &by.machine));
     told.show("keptOf", state.kept_of.as_ref());
-    let lost = state.lost.map(|_| "its provider does not show it any more".to_owned());
+    let lost = state.lost.map(|_| "its provider no longer lists it".to_owned());
     told.trouble(state.effort().and_then(|effort| effort.fault()).map(ToString::to_string).into_iter().chain(lost));
     told.fields("spec", &state.spec);
     told
@@ -251,7 +251,7 @@ fn machine_set(fleet: &Fleet, stream: &StreamId, state: &machine_set::State) -> 
     let machines: Vec<&machine::State> = named.filter(is_ours).collect();
     told.put("machines", machines.len());
     told.put("readyMachines", machines.iter().filter(|machine| machine.is_ready()).count());
-    told.trouble(state.rests_until.map(|_| "something that it asked for was refused".to_owned()));
+    told.trouble(state.rests_until.map(|_| "a machine that it ordered was refused".to_owned()));
     told.put("frozen", state.frozen.is_some());
     told.fields("spec", &state.spec);
     told
