@@ -317,11 +317,11 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_says_what_every_code_means() {
-        let readme = include_str!("../../README.md");
+    fn the_guide_says_what_every_code_means() {
+        let page = include_str!("../guide/operation.md");
         for exit in Exit::ALL {
             let row = format!("| {} | {} |", exit.code(), exit.meaning());
-            assert!(readme.replace('`', "").contains(&row), "{row}");
+            assert!(page.replace('`', "").contains(&row), "{row}");
         }
     }
 
