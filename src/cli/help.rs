@@ -63,6 +63,13 @@ pub(super) fn main(args: &HelpArgs) -> Result<Exit, CliError> {
     Ok(Exit::Ok)
 }
 
+/// What is shown for these words.
+#[cfg(test)]
+pub(super) fn shown(words: &[&str]) -> Result<String, CliError> {
+    let mut words = words.iter().map(|word| (*word).to_owned());
+    text(&HelpArgs { word: words.next(), rest: words.collect() })
+}
+
 fn text(args: &HelpArgs) -> Result<String, CliError> {
     let Some(word) = &args.word else { return Ok(Cli::command().render_long_help().to_string()) };
     if args.rest.is_empty() {
