@@ -2,7 +2,7 @@
 """A provider for bailiwick: a machine is a real `sleep` in a directory of its own, a volume is a sparse file.
 
 One JSON object per line comes in, one goes out. What is made lies below `state_dir`, in a directory named by its effect id:
-so the same request twice makes one thing, also if this program was killed in between. See README.md.
+so the same request twice makes one thing, also if this program was killed in between. See `bailiwick help providers`.
 """
 import contextlib, json, os, shutil, signal, subprocess, sys, time
 

@@ -79,20 +79,25 @@ impl Exit {
 
     /// How a command ends that failed with this error, whether it was found here or told by the node.
     pub fn of_failure(code: &str) -> Self {
-        match code {
-            "invalid-manifest" | "bad-scenario" | "not-imported" => Self::BadInput,
-            "unreadable" => Self::NoInput,
-            "reversed" => Self::Usage,
-            "not-running" | "socket-gone" | "stopping" | "node-ended" => Self::NotRunning,
-            "memory-limit" => Self::Limit,
-            "disk" | "disk-nearly-full" | "journal-removed" | "unwritable" | "output" => Self::Disk,
-            "overloaded" | "no-answer" | "not-answered" | "outcome-unknown" => Self::TryAgain,
-            "no-permission" => Self::NoPermission,
-            "bad-providers" | "foreign-directory" | "no-directory" | "archive-missing" | "socket"
-            | "unsafe-directory" => Self::Config,
-            _ => Self::Error,
-        }
+        let known = Self::FAILURES.iter().find(|(_, codes)| codes.contains(&code));
+        known.map_or(Self::Error, |(exit, _)| *exit)
     }
+
+    /// The codes of errors that end with one of these; all others end with [`Exit::Error`], or as their command says.
+    pub const FAILURES: &[(Self, &[&str])] = &[
+        (Self::Usage, &["usage", "reversed"]),
+        (Self::BadInput, &["invalid-manifest", "bad-scenario", "not-imported"]),
+        (Self::NoInput, &["unreadable"]),
+        (Self::NotRunning, &["not-running", "socket-gone", "stopping", "node-ended"]),
+        (Self::Limit, &["memory-limit"]),
+        (Self::Disk, &["disk", "disk-nearly-full", "journal-removed", "unwritable", "output"]),
+        (Self::TryAgain, &["overloaded", "no-answer", "not-answered", "outcome-unknown"]),
+        (Self::NoPermission, &["no-permission"]),
+        (
+            Self::Config,
+            &["bad-providers", "foreign-directory", "no-directory", "archive-missing", "socket", "unsafe-directory"],
+        ),
+    ];
 
     /// What it means, as the help says it.
     pub fn meaning(self) -> &'static str {
@@ -317,11 +322,11 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_says_what_every_code_means() {
-        let readme = include_str!("../../README.md");
+    fn the_guide_says_what_every_code_means() {
+        let page = include_str!("../guide/operation.md");
         for exit in Exit::ALL {
             let row = format!("| {} | {} |", exit.code(), exit.meaning());
-            assert!(readme.replace('`', "").contains(&row), "{row}");
+            assert!(page.replace('`', "").contains(&row), "{row}");
         }
     }
 

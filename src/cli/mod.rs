@@ -16,6 +16,7 @@ mod exit;
 mod failures;
 mod get;
 mod harvest;
+mod help;
 mod journal;
 mod limits;
 mod log;
@@ -58,7 +59,7 @@ use self::{
 /// Providers create the machines, volumes and attachments that you declare; a journal keeps every decision with
 /// everything it is based on.
 #[derive(Debug, Parser)]
-#[command(name = "bailiwick", version, max_term_width = 100, infer_subcommands = false, arg_required_else_help = true, after_help = exit::table())]
+#[command(name = "bailiwick", version, max_term_width = 100, infer_subcommands = false, arg_required_else_help = true, disable_help_subcommand = true, after_help = exit::table())]
 pub struct Cli {
     #[command(flatten)]
     pub global: Global,
@@ -197,6 +198,8 @@ enum Command {
     Simulate(simulate::SimulateArgs),
     /// Print a shell completion script
     Completion(completion::CompletionArgs),
+    /// Show a page of the guide, or the help of a command; `help topics` lists the pages
+    Help(help::HelpArgs),
     /// What runs inside a local machine; the provider starts it
     #[command(hide = true)]
     Agent(crate::agent::AgentArgs),
@@ -332,6 +335,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Provider(command) => provider::main(global, command),
         Command::Simulate(args) => simulate::main(global, args),
         Command::Completion(args) => completion::main(args),
+        Command::Help(args) => help::main(&args),
         Command::Agent(args) => Ok(agent::main(args)),
     }
 }

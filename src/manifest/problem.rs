@@ -38,6 +38,9 @@ macro_rules! codes {
         pub enum Code { $($(#[$doc])* $name,)* }
 
         impl Code {
+            /// All codes, for the documentation.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
             /// The stable text: `unknown-field`.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }

@@ -45,7 +45,7 @@ fn is_named(line: &Line, named: &str) -> bool {
 fn there_are_more_than_a_hundred_checks_and_each_has_a_name_of_its_own() {
     let ids: std::collections::BTreeSet<_> = check::checks().iter().map(|check| check.id).collect();
     assert_eq!(ids.len(), check::checks().len());
-    // As README says.
+    // As `src/guide/providers.md` says.
     assert_eq!(ids.len() + process::count(), 148);
 }
 

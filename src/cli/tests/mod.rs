@@ -1,6 +1,8 @@
 //! Every command that reads, in every output, over journals in which every kind stands in every status.
 
+mod guide;
 mod journals;
+mod reference;
 mod texts;
 mod way_out;
 
@@ -30,7 +32,7 @@ const POSITIONS_MIN: usize = 200;
 const APART: u64 = 8;
 
 /// Commands that change something or look elsewhere, and are run with a node, a provider or a file in other tests.
-const ELSEWHERE: [&str; 34] = [
+const ELSEWHERE: [&str; 35] = [
     "backup",
     "up",
     "down",
@@ -65,6 +67,7 @@ const ELSEWHERE: [&str; 34] = [
     "agent",
     "help",
     "audit",
+    "help",
 ];
 
 /// A moment at which everything is asked, and whom it is asked about.

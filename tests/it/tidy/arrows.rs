@@ -36,7 +36,7 @@ const ROOMS: &[&[&str]] = &[
     // Both take the one step of the contract: with a mailbox, and with what is recorded.
     &["shell", "replay"],
     &["testing"],
-    &["text", "clock", "ownership"],
+    &["text", "clock", "ownership", "guide"],
     // What entries say to people; read models and the audit both tell them.
     &["words"],
     &["view", "audit", "manifest"],

@@ -1,12 +1,12 @@
-//! README's tour, line by line: every command of its `console` blocks is given to one shell, from the state that the lines
-//! before it left, and prints what README says it prints.
+//! The tours of README and of the guide, line by line: every command of their `console` blocks is given to one shell, from the
+//! state that the lines before it left, and prints what the page says it prints.
 //!
 //! A block is fenced by "```console". A line `$ …` is a command; what stands below it, down to the next one, is all that it
 //! prints, on both outputs. It ends with 0 unless its line ends in `# exit code N`. Two marks and a few values that differ by
 //! run are allowed for ([`alike`]). One that ends in `&` is given the time to print what it shall.
 //!
-//! Blocks fenced by "```console needs WHAT" are a session of their own, where there is WHAT; where there is not, that is said,
-//! and where `BAILIWICK_CI` is set it is a failure.
+//! All blocks of one page are one session. Blocks fenced by "```console needs WHAT" are a session of their own, where there is
+//! WHAT; where there is not, that is said, and where `BAILIWICK_CI` is set it is a failure.
 
 mod alike;
 mod blocks;
@@ -23,26 +23,31 @@ use super::{
     support::{Lab, eventually},
 };
 
-/// What blocks may need, each with the test that runs them.
-const NEEDS: [&str; 3] = ["", "loop-devices", "etcd"];
+/// The pages with a tour and what it needs, each run by a test.
+const TOURS: [(&str, &str); 4] = [
+    ("README.md", ""),
+    ("src/guide/first-use.md", ""),
+    ("src/guide/storage.md", "loop-devices"),
+    ("src/guide/replica-sets.md", "etcd"),
+];
 
-fn tour() -> Vec<Block> {
-    blocks(&fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("README"))
+fn tour(page: &str) -> Vec<Block> {
+    blocks(&fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).expect("a page"))
 }
 
-/// Runs all blocks that need this, in their order.
-fn take(lab: &Lab, needs: &str) {
+/// Runs all blocks of this page that need this, in their order.
+fn take(lab: &Lab, page: &str, needs: &str) {
     let steps: Vec<Step> =
-        tour().into_iter().filter(|block| block.needs == needs).flat_map(|block| block.steps).collect();
-    assert!(!steps.is_empty(), "README has no block that needs {needs:?}");
+        tour(page).into_iter().filter(|block| block.needs == needs).flat_map(|block| block.steps).collect();
+    assert!(!steps.is_empty(), "{page} has no block that needs {needs:?}");
     let mut session = Session::begin(lab.data(), &Ports::free());
     let mut wrong = String::new();
     for step in &steps {
         let Step { line, command, printed, code, .. } = step;
-        let ran = session.run(step);
+        let ran = session.run(page, step);
         if ran.code != *code || !alike::alike(printed, &ran.printed) {
             wrong += &format!(
-                "README.md:{line}: $ {command}\nended with {} and printed:\n{}\nand README says {code} and:\n{printed}\n",
+                "{page}:{line}: $ {command}\nended with {} and printed:\n{}\nand the page says {code} and:\n{printed}\n",
                 ran.code, ran.printed
             );
         }
@@ -53,19 +58,24 @@ fn take(lab: &Lab, needs: &str) {
 }
 
 fn not_tested(what: &str) {
-    assert!(std::env::var_os("BAILIWICK_CI").is_none(), "README's tour cannot be tested here: no {what}");
-    writeln!(std::io::stderr().lock(), "NOT TESTED FOR REAL: a part of README's tour needs {what}").expect("told");
+    assert!(std::env::var_os("BAILIWICK_CI").is_none(), "a tour cannot be tested here: no {what}");
+    writeln!(std::io::stderr().lock(), "NOT TESTED FOR REAL: a tour of the guide needs {what}").expect("told");
+}
+
+#[test]
+fn the_short_tour_works_as_printed() {
+    take(&Lab::new(), "README.md", "");
 }
 
 #[test]
 fn the_tour_works_as_printed() {
-    take(&Lab::new(), "");
+    take(&Lab::new(), "src/guide/first-use.md", "");
 }
 
 #[test]
 fn the_tour_of_storage_works_as_printed() {
     if let Some(inside) = inside() {
-        take(&inside.lab, "loop-devices");
+        take(&inside.lab, "src/guide/storage.md", "loop-devices");
     }
 }
 
@@ -73,7 +83,7 @@ fn the_tour_of_storage_works_as_printed() {
 fn the_tour_of_a_replica_set_works_as_printed() {
     let is_there = |tool: &str| Command::new(tool).arg("--help").output().is_ok();
     if ["etcd", "etcdctl"].into_iter().all(is_there) {
-        take(&Lab::new(), "etcd");
+        take(&Lab::new(), "src/guide/replica-sets.md", "etcd");
     } else {
         not_tested("etcd and etcdctl");
     }
@@ -81,12 +91,18 @@ fn the_tour_of_a_replica_set_works_as_printed() {
 
 #[test]
 fn every_block_is_run_by_a_test() {
-    let tour = tour();
-    for block in &tour {
-        assert!(NEEDS.contains(&&*block.needs), "README.md:{}: nobody runs what needs {:?}", block.line, block.needs);
-        assert!(!block.steps.is_empty(), "README.md:{}: a block without a command", block.line);
-    }
-    for needs in NEEDS {
-        assert!(tour.iter().any(|block| block.needs == needs), "no block needs {needs:?}");
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/guide");
+    let files = fs::read_dir(guide).expect("the guide").map(|file| file.expect("a file").file_name());
+    let pages = files.map(|file| format!("src/guide/{}", file.to_string_lossy())).filter(|page| page.ends_with(".md"));
+    for page in pages.chain(["README.md".to_owned()]) {
+        let tour = tour(&page);
+        for block in &tour {
+            let (line, needs) = (block.line, &*block.needs);
+            assert!(TOURS.contains(&(&page, needs)), "{page}:{line}: nobody runs what needs {needs:?}");
+            assert!(!block.steps.is_empty(), "{page}:{line}: a block without a command");
+        }
+        for (_, needs) in TOURS.iter().filter(|(with_tour, _)| *with_tour == page) {
+            assert!(tour.iter().any(|block| block.needs == *needs), "{page}: no block needs {needs:?}");
+        }
     }
 }

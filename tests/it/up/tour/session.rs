@@ -18,7 +18,7 @@ const TIME_MAX: Duration = Duration::from_secs(120);
 /// Between what commands print: their exit codes. Nothing prints such a character.
 const MARK: char = '\u{1e}';
 
-/// Where the data directory of whoever reads README is.
+/// Where the reader's data directory is.
 const READERS_DATA: &str = "/home/you/.local/share/bailiwick";
 
 /// What a command printed, on both outputs, and how it ended.
@@ -35,7 +35,7 @@ pub struct Session {
     output: PathBuf,
     /// What was read of it.
     read: usize,
-    /// Texts that stand for others in README.
+    /// Texts that stand for others on the pages.
     spelled: Vec<(String, String)>,
     _place: tempfile::TempDir,
 }
@@ -72,7 +72,7 @@ impl Session {
     }
 
     /// Gives the shell a line, and waits until it has ended; for one that goes on beside it, until it printed what it shall.
-    pub fn run(&mut self, step: &Step) -> Printed {
+    pub fn run(&mut self, page: &str, step: &Step) -> Printed {
         let input = self.shell.stdin.as_mut().expect("it is open");
         write!(input, "{}\nprintf '{MARK}%s{MARK}' \"$?\"\n", step.command).expect("the shell reads");
         let until = Instant::now() + TIME_MAX;
@@ -88,7 +88,7 @@ impl Session {
                     return Printed { printed, code: code.parse().expect("an exit code") };
                 }
             }
-            assert!(!is_over, "README.md:{}: $ {}\ndoes not end; it printed\n{new}", step.line, step.command);
+            assert!(!is_over, "{page}:{}: $ {}\ndoes not end; it printed\n{new}", step.line, step.command);
             pause();
         }
     }
