@@ -199,7 +199,10 @@ mod tests {
         for failed in [Vec::new(), vec![status(2, MemberState::Recovering)]] {
             *engine.statuses.lock().expect("nobody broke") = failed;
             let outcome = run(take(&engine, contact(), step.clone(), Stamp::default(), false));
-            assert!(matches!(&outcome, Outcome::Refused(fault) if fault.text.contains("not ready")), "{outcome:?}");
+            assert!(
+                matches!(&outcome, Outcome::Refused(fault) if fault.text.contains("no longer ready")),
+                "{outcome:?}"
+            );
         }
         assert_eq!(engine.writes.load(Ordering::SeqCst), 0);
     }

@@ -53,7 +53,7 @@ impl<'a> Crate<'a> {
         let mut handed_on = BTreeMap::new();
         for (module, source) in &all.files {
             for path in source.handed_on().into_iter().filter(|path| !path.is_test) {
-                if let Some(from_root) = all.from_the_root(module, source, &path.segments) {
+                if let Some(from_root) = all.path_from_root(module, source, &path.segments) {
                     handed_on.insert((module.clone(), path.name), from_root);
                 }
             }
@@ -63,7 +63,7 @@ impl<'a> Crate<'a> {
     }
 
     /// A path as seen from the crate's root; none if it leads out of the crate.
-    fn from_the_root(&self, module: &Module, source: &Source, segments: &[String]) -> Option<Vec<String>> {
+    fn path_from_root(&self, module: &Module, source: &Source, segments: &[String]) -> Option<Vec<String>> {
         let path = absolute(&source.name(), segments);
         match path.first()?.as_str() {
             "crate" => Some(path[1..].to_vec()),
@@ -102,7 +102,7 @@ pub(super) fn faults(sources: &[Source]) -> Vec<Fault> {
             continue;
         };
         for path in source.paths().iter().filter(|path| !path.is_test) {
-            let Some(from_root) = all.from_the_root(module, source, &path.segments) else { continue };
+            let Some(from_root) = all.path_from_root(module, source, &path.segments) else { continue };
             let (place, what) = (source.place(path.line), path.segments.join("::"));
             match all.home(&from_root) {
                 None => faults.push(format!("{place}: `{what}`: it is not seen where that stands; name its module")),
