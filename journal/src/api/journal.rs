@@ -110,7 +110,7 @@ pub trait Journal: Send + Sync + fmt::Debug {
     /// has failed, and takes nothing that is decided by what they say.
     fn version(&self, stream: &StreamId) -> Version;
 
-    /// Looks up an answered command within [`COMMAND_WINDOW_MS`] of the newest entry.
+    /// Looks up an answered command within [`COMMAND_WINDOW_MS`](crate::COMMAND_WINDOW_MS) of the newest entry.
     fn answered(&self, command_id: &Uuid) -> Option<Answered>;
 
     /// The streams that have an entry, in order of their text, beginning with `prefix`.

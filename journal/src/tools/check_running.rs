@@ -15,7 +15,7 @@ use crate::{
 const BLOCKS_AT_ONCE: u64 = 64;
 
 impl LocalJournal {
-    /// Walks what is durable by now, as [`check`](crate::tools::check()) does with a stopped journal: reads every block from the log anew,
+    /// Walks what is durable by now, as [`check`](crate::check()) does with a stopped journal: reads every block from the log anew,
     /// decodes each entry, follows the chain up to its end, and holds the block store against it as far as that has
     /// caught up. `rest` is called after every 64 blocks: the node's own work comes first.
     ///
@@ -67,7 +67,7 @@ impl LocalJournal {
         })
     }
 
-    /// Counts what is durable by now, as [`stat`](crate::tools::stat()) does with a stopped journal. `rest` is called after every 64
+    /// Counts what is durable by now, as [`stat`](crate::stat()) does with a stopped journal. `rest` is called after every 64
     /// blocks.
     ///
     /// # Errors
