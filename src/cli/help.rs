@@ -113,17 +113,41 @@ fn topics() -> String {
 
 /// Through the user's pager where people look at a terminal; else as it is.
 fn page(text: &str) -> io::Result<()> {
-    let pager = env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty());
-    if let Some(pager) = pager.filter(|_| io::stdout().is_terminal()) {
-        // As git does it: the variable may hold arguments.
-        let started = Process::new("sh").args(["-c", &pager]).stdin(Stdio::piped()).spawn();
-        if let Ok(mut pager) = started {
-            // Whoever leaves the pager early has read enough.
-            if let Some(mut input) = pager.stdin.take() {
-                input.write_all(text.as_bytes()).ok();
-            }
-            return pager.wait().map(drop);
-        }
+    let pager = env::var("PAGER").ok().filter(|pager| !pager.trim().is_empty() && io::stdout().is_terminal());
+    if let Some(pager) = pager
+        && shown_by(&pager, text)?
+    {
+        return Ok(());
     }
     io::stdout().lock().write_all(text.as_bytes())
+}
+
+/// Whether this pager has shown the text: one that does not exist has not. It may be a command with arguments.
+fn shown_by(pager: &str, text: &str) -> io::Result<bool> {
+    /// What a shell ends with that finds no such program, or may not run it.
+    const NOT_RUN: [Option<i32>; 2] = [Some(126), Some(127)];
+    let Ok(mut pager) = Process::new("sh").args(["-c", pager]).stdin(Stdio::piped()).spawn() else { return Ok(false) };
+    // Whoever leaves the pager early has read enough.
+    if let Some(mut input) = pager.stdin.take() {
+        input.write_all(text.as_bytes()).ok();
+    }
+    Ok(!NOT_RUN.contains(&pager.wait()?.code()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::shown_by;
+
+    #[test]
+    fn a_pager_gets_the_text_and_one_that_is_not_there_has_shown_nothing() {
+        let place = tempfile::tempdir().expect("a directory");
+        let file = place.path().join("shown");
+        let pager = format!("cat > '{}'", file.display());
+        assert!(shown_by(&pager, "a page").expect("it runs"));
+        assert_eq!(fs::read_to_string(file).expect("the text"), "a page");
+        assert!(!shown_by("no-such-pager-here --option", "a page").expect("the shell runs"));
+        assert!(shown_by("true", &"a page that nobody reads\n".repeat(100_000)).expect("it runs"));
+    }
 }
