@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::Decider,
-    filesystem, filesystem_attachment,
+    filesystem, filesystem_attachment, machine,
     vocab::{Effort, Life, Name, Timestamp},
     volume, volume_attachment,
 };
@@ -236,8 +236,12 @@ fn waits_in_turn(fleet: &Fleet, blocker: &StreamId) -> Option<Unmet> {
         (Life::Dying, None) => blocker.to_string(),
         _ => return None,
     };
-    let stream = waits_for.parse::<StreamId>().ok()?;
-    (fleet.life(&stream) == Some(Life::Dying)).then(|| of_other(fleet, &waits_for, "removed", THE_END))
+    let stream = waits_for.parse::<StreamId>().ok().filter(|stream| fleet.life(stream) == Some(Life::Dying))?;
+    let first = blockers(fleet, &stream).into_iter().next()?;
+    let waits_for_us = stream.kind() == machine::State::KIND
+        && first.by.parse::<StreamId>().is_ok_and(|first| going(fleet, &first).is_some());
+    // A machine that is drained waits for its storage: the supervisor acts next.
+    (!waits_for_us).then(|| of_other(fleet, &waits_for, "removed", THE_END))
 }
 
 fn remedy(stuck: &StreamId, undoing: Option<&Effort>, now: Timestamp) -> String {
