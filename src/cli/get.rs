@@ -1,6 +1,7 @@
 //! `bailiwick get`: lists entities.
 
 use bailiwick_actors::vocab::Timestamp;
+use bailiwick_journal::StreamId;
 use clap::Args;
 use serde_json::Value;
 
@@ -47,12 +48,21 @@ pub(super) fn main(global: &Global, args: GetArgs) -> Result<Exit, CliError> {
     if let (Some(name), Value::Array(all)) = (name, &mut rows) {
         all.retain(|row| row["name"] == name);
         if all.is_empty() {
-            return Err(CliError::new(Exit::NotFound, "not-found", format!("{kind}/{name} not found"))
-                .next(format!("`bailiwick get {kind}` lists them")));
+            return Err(missing(kind, name));
         }
     }
     global.output.show(&rows, || table(kind, &rows))?;
     Ok(Exit::Ok)
+}
+
+fn missing(kind: &str, name: &str) -> CliError {
+    CliError::new(Exit::NotFound, "not-found", format!("{kind}/{name} not found"))
+        .next(format!("`bailiwick get {kind}` lists them"))
+}
+
+/// That there is no such entity.
+pub(super) fn not_found(entity: &StreamId) -> CliError {
+    missing(entity.kind(), entity.name())
 }
 
 /// The kind that people mean.

@@ -1,5 +1,7 @@
 //! `bailiwick log`: what was decided.
 
+use std::io::Write;
+
 use bailiwick_journal::StreamId;
 use clap::Args;
 use serde_json::Value;
@@ -71,6 +73,9 @@ pub(super) fn main(global: &Global, args: LogArgs) -> Result<Exit, CliError> {
     }
     let answer = session::ask(global, &Query::Log { filter })?;
     global.output.show(&answer, || table(&answer))?;
+    if !global.output.is_for_programs() && answer.as_array().is_some_and(Vec::is_empty) {
+        let _ = writeln!(anstream::stderr(), "no decision matches; `bailiwick log -o wide` shows codes and principals");
+    }
     Ok(Exit::Ok)
 }
 

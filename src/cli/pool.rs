@@ -77,6 +77,7 @@ pub(super) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct RemoveArgs {
+    /// The pool to remove
     #[arg(value_name = "POOL")]
     name: PoolName,
 }

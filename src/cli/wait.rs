@@ -10,6 +10,7 @@ use super::{
     Global,
     delete::entity,
     exit::{CliError, Exit},
+    get::not_found,
     session,
 };
 use crate::{
@@ -46,10 +47,7 @@ pub(super) fn main(global: &Global, args: WaitArgs) -> Result<Exit, CliError> {
         ("ready", true) => until_converged(global, args.timeout),
         (_, true) => Err(CliError::usage("that condition needs an object").next("write KIND/NAME before --for")),
         ("removed", false) => until_gone(global, &entities, args.timeout),
-        ("ready", false) => until(args.timeout, || {
-            let pending = pending(global)?;
-            open(&entities, |entity| exists(global, entity).map(|there| !there), &pending)
-        }),
+        ("ready", false) => until(args.timeout, || unready(global, &entities)),
         (status, false) => until(args.timeout, || {
             let mut open = Vec::new();
             for entity in &entities {
@@ -156,18 +154,18 @@ fn exists(global: &Global, entity: &StreamId) -> Result<bool, CliError> {
     }
 }
 
-/// The entities that are not ready: pending, or not there at all.
-fn open(
-    entities: &[StreamId],
-    is_missing: impl Fn(&StreamId) -> Result<bool, CliError>,
-    pending: &[(String, String, String)],
-) -> Result<Vec<String>, CliError> {
+/// The entities that are not ready.
+///
+/// # Errors
+/// If one of them does not exist: nobody makes it by waiting for it.
+fn unready(global: &Global, entities: &[StreamId]) -> Result<Vec<String>, CliError> {
+    let pending = pending(global)?;
     let mut open = Vec::new();
     for entity in entities {
-        if let Some((_, status, why)) = pending.iter().find(|(name, ..)| *name == entity.to_string()) {
-            open.push(format!("{entity} is {status}: {why}"));
-        } else if is_missing(entity)? {
-            open.push(format!("{entity} does not exist"));
+        if let Some(row) = pending.iter().find(|(name, ..)| *name == entity.to_string()) {
+            open.push(told(row));
+        } else if !exists(global, entity)? {
+            return Err(not_found(entity));
         }
     }
     Ok(open)

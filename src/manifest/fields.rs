@@ -218,6 +218,11 @@ impl<'n> Field<'n> {
         Some(entries.iter().map(|(key, node)| (key, field(key, &**node))).collect())
     }
 
+    /// Whether names and values stand here.
+    pub(super) fn is_mapping(&self) -> bool {
+        matches!(self.node.body, Body::Mapping(_))
+    }
+
     fn mapping(&self, reading: &mut Reading<'_>) -> Option<&'n [(Key, Rc<Node>)]> {
         match &self.node.body {
             Body::Mapping(entries) => Some(entries),

@@ -29,6 +29,6 @@ pub use engine::{Beginning, Simulation, SimulationError};
 pub use observer::Observer;
 pub use report::Report;
 pub use scenario::{Expectations, Options, Scenario, ScenarioError, read, run, simulation};
-pub use script::{Happening, Planned, commands_for};
+pub use script::{DiskSpace, Happening, Planned, commands_for};
 pub use sets::KnownSet;
 pub use story::{StoryLine, tell};

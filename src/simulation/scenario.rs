@@ -19,7 +19,7 @@ use serde::Deserialize;
 
 use named::{providers, secrets};
 
-use super::{CrashAt, CrashKind, Devices, Ends, Happening, Planned, Report, Simulation, SimulationError};
+use super::{CrashAt, CrashKind, Devices, DiskSpace, Ends, Happening, Planned, Report, Simulation, SimulationError};
 use crate::{
     manifest::{self, Known, ManifestError, Source, Wish},
     providers::simulated::Faults,
@@ -136,6 +136,7 @@ struct EventLine {
     faults: Option<BTreeMap<String, Faults>>,
     calm: Option<bool>,
     jump: Option<String>,
+    disk: Option<DiskSpace>,
 }
 
 #[derive(Deserialize)]
@@ -372,6 +373,9 @@ impl Reader<'_> {
         }
         if let Some(text) = line.jump {
             all.push(Happening::Jump { by_ms: self.signed_period(field, &text)? });
+        }
+        if let Some(space) = line.disk {
+            all.push(Happening::Disk(space));
         }
         if let Some(kind) = line.crash {
             all.push(Happening::Crash(kind));

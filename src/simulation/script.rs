@@ -10,6 +10,7 @@ use bailiwick_actors::{
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
+use serde::Deserialize;
 
 use super::{CrashKind, Observer};
 use crate::{
@@ -76,6 +77,16 @@ pub enum Happening {
     Calm,
     /// Somebody sets the wall clock.
     Jump { by_ms: i64 },
+    /// The node's disk is full, but for what is kept for its operators; or has room again.
+    Disk(DiskSpace),
+}
+
+/// What is left on the node's disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DiskSpace {
+    Full,
+    Free,
 }
 
 impl Happening {
@@ -138,6 +149,8 @@ impl Happening {
             Self::Secret { name, holds: Some(_) } => format!("secret {name} exists from now on"),
             Self::Secret { name, holds: None } => format!("secret {name} is gone"),
             Self::Calm => "all providers behave from now on".into(),
+            Self::Disk(DiskSpace::Full) => "the node's disk is full".into(),
+            Self::Disk(DiskSpace::Free) => "the node's disk has room again".into(),
             Self::Jump { by_ms } => {
                 let direction = if *by_ms < 0 { "back" } else { "forward" };
                 format!("the wall clock is set {direction} by {}", seconds(by_ms.unsigned_abs()))

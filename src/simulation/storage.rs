@@ -3,10 +3,16 @@
 use std::sync::Arc;
 
 use bailiwick_actors::vocab::{Timestamp, derived_uuid};
-use bailiwick_journal::{LocalJournal, OpenError, disk::SimulatedDisk};
+use bailiwick_journal::{
+    LocalJournal, OpenError,
+    disk::{SimulatedDisk, Space},
+};
 use uuid::Uuid;
 
-use super::CrashKind;
+use super::{CrashKind, DiskSpace};
+
+/// The size of the node's disk, in bytes. Of one this large, a node keeps 256 MiB for its operators.
+const TOTAL: u64 = 1 << 40;
 
 /// The disk of the simulated node. Clones are the same disk.
 #[derive(Clone, Debug)]
@@ -29,6 +35,15 @@ impl Storage {
     #[cfg(feature = "testing")]
     pub(super) fn into_parts(self) -> (SimulatedDisk, Uuid) {
         (self.disk, self.id)
+    }
+
+    /// Leaves the disk full, but for what a node keeps for its operators, or empty.
+    pub(super) fn set_space(&self, space: DiskSpace) {
+        let free = match space {
+            DiskSpace::Full => 64 * 1024 * 1024,
+            DiskSpace::Free => TOTAL,
+        };
+        self.disk.set_space(Space { free, total: TOTAL });
     }
 
     /// Opens the journal on it, as a node does that starts.

@@ -153,7 +153,7 @@ fn detail(
     }
     let replicas = state.spec.as_ref().map_or(0, |spec| spec.replicas);
     let totals = &status.totals;
-    let told = format!("{} of {replicas} machines updated, {} available", totals.updated, totals.available);
+    let told = format!("{}/{replicas} machines updated, {} available", totals.updated, totals.available);
     let failure = status.conditions.iter().find_map(|condition| match condition {
         Condition::ReplicaFailure(reason) => Some(reason.as_str()),
         Condition::Progressing(_) | Condition::Available(_) => None,

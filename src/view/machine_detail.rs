@@ -1,7 +1,7 @@
 //! What a machine waits for, in words, and its name for people.
 
 use bailiwick_actors::{
-    machine::{self, Health, Instance, Node, TurnStep},
+    machine::{self, Health, Instance, Node, RemovalReason, TurnStep},
     vocab::{Life, Name, Timestamp},
 };
 
@@ -23,7 +23,11 @@ pub(super) fn machine_detail(state: &machine::State, now: Timestamp) -> Option<S
         Some(format!("deleting stray {name}: {}", effort_detail(&stray.effort, now)?))
     });
     // Why it goes comes first: what is done about it follows from that.
-    let goes = state.goes_because().map(|why| format!("goes because {why}"));
+    let goes = state.goes_because().map(|why| match (why, state.life) {
+        (RemovalReason::Deleted, _) => "deleted".to_owned(),
+        (why, Life::Alive) => format!("drained because {why}"),
+        (why, _) => format!("being removed because {why}"),
+    });
     let kept = state.is_kept_by_protection().then(|| "protected, so it is not replaced".to_owned());
     let aside = state.aside.filter(|_| state.life == Life::Alive).map(|aside| match aside.is_over {
         false => format!("kept for diagnosis {}", until(now, aside.until)),

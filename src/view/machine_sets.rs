@@ -114,8 +114,8 @@ fn row(fleet: &Fleet, name: &str, folded: &Folded<State>, machines: &Machines<'_
     let kept = machines.iter().filter(|(_, machine)| machine.protected).count();
     let missing = match (status.replicas.cmp(&wanted), kept) {
         (Ordering::Equal, _) => None,
-        (Ordering::Greater, 1..) => Some(format!("{} of {wanted} machines exist; {kept} protected", status.replicas)),
-        _ => Some(format!("{} of {wanted} machines exist", status.replicas)),
+        (Ordering::Greater, 1..) => Some(format!("{}/{wanted} machines exist; {kept} protected", status.replicas)),
+        _ => Some(format!("{}/{wanted} machines exist", status.replicas)),
     };
     MachineSetRow {
         name: name.to_owned(),

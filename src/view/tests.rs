@@ -116,14 +116,14 @@ fn a_machine_that_goes_says_why() {
     let machines = machines(&fleet);
     assert_eq!((machines[0].going, machines[1].going), (Some("scale-down"), None));
     assert!(
-        machines[0].detail.as_ref().unwrap().starts_with("goes because its set needs fewer machines"),
+        machines[0].detail.as_ref().unwrap().starts_with("being removed because its set needs fewer machines"),
         "{machines:?}"
     );
     let described = describe(&*journal, &fleet, &stream("machine/db")).unwrap().expect("it is there");
     assert_eq!(serde_json::to_value(described).unwrap()["going"], "scale-down");
     let progress = status(&fleet).progress;
     let told = progress.iter().find(|told| told.entity == "machine/db").expect("it is on its way");
-    assert!(told.why.starts_with("goes because its set needs fewer machines"), "{progress:?}");
+    assert!(told.why.starts_with("being removed because its set needs fewer machines"), "{progress:?}");
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn a_detach_that_takes_too_long_says_who_blocks_since_when_and_what_there_is_to_
     };
     assert_eq!(is_due(&fleet()), Some(attachment.to_string()));
     let looked = why_not(&fleet(), &attachment, "removed").and_then(|answer| answer.unmet).expect("it is there");
-    assert!(looked.satisfied_by.contains("will count as blocked") && looked.next_look_ms.is_some(), "{looked:?}");
+    assert!(looked.satisfied_by.contains("counts as blocked") && looked.next_look_ms.is_some(), "{looked:?}");
 
     for _ in 0..40 {
         if attachments(&fleet())[0].status == "blocked" {

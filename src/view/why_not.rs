@@ -6,7 +6,7 @@ use bailiwick_actors::{
     machine::{self, Aside, Effect, Health, Instance, Node, is_overdue},
     machine_class, machine_deployment, machine_set, member, replica_set,
     supervisor::machines::Withholding,
-    vocab::{Effort, Life, Name, Outlook, Timestamp},
+    vocab::{Effort, FaultClass, Life, Name, Outlook, Timestamp},
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
@@ -309,6 +309,9 @@ pub(super) fn effort_unmet(precondition: &'static str, doing: &str, effort: &Eff
             let because = format!("the node gave up {doing} after attempt {}: {fault}", effort.attempt);
             let by = match by_itself {
                 Some(_) => format!("a new series of attempts, by itself, or now: {again}"),
+                None if fault.code.class() == FaultClass::Permanent => {
+                    format!("correct what the provider refuses, then {again}")
+                }
                 None => format!("{again} starts a new series of attempts"),
             };
             Unmet::new(precondition, because, by)

@@ -135,8 +135,7 @@ pub(super) fn of_machine_deployment(fleet: &Fleet, name: &str, wanted: &str) -> 
         }
     }
     let totals = &state.told;
-    let because =
-        format!("{} of {} machines are updated, {} are available", totals.updated, spec.replicas, totals.available);
+    let because = format!("{}/{} machines are updated, {} available", totals.updated, spec.replicas, totals.available);
     Some(Some(Unmet::new("the end of its rollout", because, "it completes by itself").looked_at(next)))
 }
 

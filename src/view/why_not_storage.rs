@@ -249,7 +249,7 @@ fn remedy(stuck: &StreamId, undoing: Option<&Effort>, now: Timestamp) -> String 
     match undoing.map(|effort| (effort.overdue, effort.deadline())) {
         Some((Some(_), _)) => format!("its provider's answer, or {force}"),
         Some((None, Some(deadline))) => {
-            format!("its provider's answer; it will count as blocked {}", due(now, deadline))
+            format!("its provider's answer; without one, it counts as blocked {}", due(now, deadline))
         }
         Some((None, None)) => format!("`bailiwick retry {stuck}`, or {force}"),
         None => "it completes by itself after that".to_owned(),

@@ -16,8 +16,16 @@ impl Words for State {
             Command::Declare(content) => format!("declare for provider {}{}", content.provider, secrets(content)),
             Command::Remove => "remove".into(),
             Command::RemoveOnceUnused => "remove once no machine uses it".into(),
-            Command::Use { machines } => format!("add {} as users", machines_in_words(machines)),
-            Command::Release { machines } => format!("remove {} as users", machines_in_words(machines)),
+            Command::Use { machines } => format!(
+                "record that {} {} it",
+                machines_in_words(machines),
+                if machines.len() == 1 { "uses" } else { "use" }
+            ),
+            Command::Release { machines } => format!(
+                "record that {} no longer {} it",
+                machines_in_words(machines),
+                if machines.len() == 1 { "uses" } else { "use" }
+            ),
         }
     }
 

@@ -95,7 +95,7 @@ async fn one_that_hangs() {
     let mut config = ground.shell_config(&script);
     config.limits.silence = std::time::Duration::from_millis(300);
     let provider = start(config);
-    fault(create(&provider, 1).await, FaultCode::Aborted, "wrote nothing for 300 ms");
+    fault(create(&provider, 1).await, FaultCode::Aborted, "wrote nothing for 300ms");
     until_served(&provider, 1).await;
 }
 

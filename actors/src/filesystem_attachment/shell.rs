@@ -29,6 +29,10 @@ impl Kind for State {
         Work::Call(Box::new(Call::Filesystem { stream: stream.clone(), provider, machine, id, attempt, call }))
     }
 
+    fn is_leaving(&self) -> bool {
+        self.life.is_leaving()
+    }
+
     fn wake(due: Timestamp) -> Option<AnyCommand> {
         Some(AnyCommand::FilesystemAttachment(Command::Wake { due }))
     }

@@ -41,6 +41,10 @@ impl Kind for State {
         Work::Call(Box::new(Call::Machine { stream: stream.clone(), provider, id, attempt, call }))
     }
 
+    fn is_leaving(&self) -> bool {
+        self.life.is_leaving()
+    }
+
     fn wake(due: Timestamp) -> Option<AnyCommand> {
         Some(AnyCommand::Machine(Command::Wake { due }))
     }

@@ -15,6 +15,10 @@ impl Kind for State {
         Work::WakeAt(*due)
     }
 
+    fn is_leaving(&self) -> bool {
+        self.life.is_leaving()
+    }
+
     fn wake(due: Timestamp) -> Option<AnyCommand> {
         Some(AnyCommand::MachineDeployment(Command::Wake { due }))
     }

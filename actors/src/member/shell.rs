@@ -15,6 +15,10 @@ impl Kind for State {
         match *effect {}
     }
 
+    fn is_leaving(&self) -> bool {
+        self.life.is_leaving()
+    }
+
     fn wake(_due: Timestamp) -> Option<AnyCommand> {
         None
     }

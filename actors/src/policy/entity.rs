@@ -1,6 +1,6 @@
 //! The entity: one stream per policy, one event per revision.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use bailiwick_journal::{PolicyRef, StreamId, Version};
 use serde::{Deserialize, Serialize};
@@ -78,6 +78,8 @@ pub enum Rejection {
     BadWindows { problem: String },
     #[error("pool {name} is the default; set another default first")]
     PoolIsDefault { name: PoolName },
+    #[error("{setting} must be at least {:?}", Duration::from_millis(*least_ms))]
+    TooShort { setting: String, least_ms: u64 },
 }
 
 impl Code for Rejection {
@@ -90,6 +92,7 @@ impl Code for Rejection {
             Self::BadPool { .. } => "bad-pool",
             Self::BadWindows { .. } => "bad-windows",
             Self::PoolIsDefault { .. } => "pool-is-default",
+            Self::TooShort { .. } => "too-short",
         }
     }
 }
@@ -175,25 +178,30 @@ impl Decider for State {
 /// Settings with which nothing would ever happen, or everything at once, are refused.
 fn check(document: &Document) -> Result<(), Rejection> {
     let (machines, storage) = (&document.machines, &document.storage);
-    let least = [
+    let periods = &document.reconciliation;
+    let least_ms = [
         ("machines.retryFirst", machines.retry_first_ms, 1),
         ("machines.callTimeout", machines.call_timeout_ms, 100),
         ("machines.poll", machines.poll_ms, 100),
         ("machines.nodeStale", machines.node_stale_ms, 1_000),
         ("storage.retryFirst", storage.retry_first_ms, 1),
         ("storage.callTimeout", storage.call_timeout_ms, 100),
-        ("harvest.sightingsMin", u64::from(document.harvest.sightings_min), 1),
-        ("health.creationTimeout", document.reconciliation.creation_timeout_ms, 1_000),
-        ("health.healthTimeout", document.reconciliation.health_timeout_ms, 1_000),
-        ("retries.short", document.reconciliation.retry_short_ms, 1),
-        ("health.replacementsMax", u64::from(document.reconciliation.throttle.replacements_max), 1),
+        ("health.creationTimeout", periods.creation_timeout_ms, 1_000),
+        ("health.healthTimeout", periods.health_timeout_ms, 1_000),
+        ("retries.short", periods.retry_short_ms, 1),
     ];
-    for (setting, value, least) in least {
-        if value < least {
-            return Err(Rejection::TooSmall { setting: setting.into(), least });
+    for (setting, value, least_ms) in least_ms {
+        if value < least_ms {
+            return Err(Rejection::TooShort { setting: setting.into(), least_ms });
         }
     }
-    let periods = &document.reconciliation;
+    let counted = [
+        ("harvest.sightingsMin", document.harvest.sightings_min),
+        ("health.replacementsMax", periods.throttle.replacements_max),
+    ];
+    if let Some((setting, _)) = counted.into_iter().find(|(_, value)| *value == 0) {
+        return Err(Rejection::TooSmall { setting: setting.into(), least: 1 });
+    }
     let ordered = [
         ("machines.retryMax", machines.retry_max_ms, "machines.retryFirst", machines.retry_first_ms),
         ("retries.medium", periods.retry_medium_ms, "retries.short", periods.retry_short_ms),

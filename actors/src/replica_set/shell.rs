@@ -32,6 +32,10 @@ impl Kind for State {
         Work::Call(Box::new(Call::ReplicaSet { stream: stream.clone(), engine, id, round, contact, call }))
     }
 
+    fn is_leaving(&self) -> bool {
+        self.life.is_leaving()
+    }
+
     fn wake(due: Timestamp) -> Option<AnyCommand> {
         Some(AnyCommand::ReplicaSet(Command::Wake { due }))
     }

@@ -201,6 +201,11 @@ async fn wake_all(
         for (stream, ask) in asks {
             match ask.await {
                 Ok(Ok(_)) | Ok(Err(AskError::Quarantined { .. } | AskError::Stopping)) | Err(_) => (),
+                // What keeps all of them waiting is told as the node's own trouble, not once a second and entity.
+                Ok(Err(error @ (AskError::NotRecorded(_) | AskError::Overloaded))) => {
+                    tracing::debug!(%stream, %error, "a wake-up waits");
+                    again.push(stream.clone());
+                }
                 Ok(Err(error)) => {
                     tracing::warn!(%stream, %error, "a wake-up was not taken");
                     again.push(stream.clone());

@@ -76,26 +76,37 @@ impl AnyEntity {
         origin: Origin,
         known: &Known<'_, NoView>,
     ) -> Result<Proposal, AskError> {
+        let urgency = command.urgency();
         match (self, command) {
-            (Self::Machine(entity), AnyCommand::Machine(command)) => propose_on(entity, command, origin, known),
-            (Self::Volume(entity), AnyCommand::Volume(command)) => propose_on(entity, command, origin, known),
-            (Self::VolumeAttachment(entity), AnyCommand::VolumeAttachment(command)) => {
-                propose_on(entity, command, origin, known)
+            (Self::Machine(entity), AnyCommand::Machine(command)) => {
+                propose_on(entity, command, urgency, origin, known)
             }
-            (Self::Policy(entity), AnyCommand::Policy(command)) => propose_on(entity, command, origin, known),
-            (Self::ReplicaSet(entity), AnyCommand::ReplicaSet(command)) => propose_on(entity, command, origin, known),
-            (Self::Filesystem(entity), AnyCommand::Filesystem(command)) => propose_on(entity, command, origin, known),
-            (Self::Member(entity), AnyCommand::Member(command)) => propose_on(entity, command, origin, known),
-            (Self::MachineSet(entity), AnyCommand::MachineSet(command)) => propose_on(entity, command, origin, known),
+            (Self::Volume(entity), AnyCommand::Volume(command)) => propose_on(entity, command, urgency, origin, known),
+            (Self::VolumeAttachment(entity), AnyCommand::VolumeAttachment(command)) => {
+                propose_on(entity, command, urgency, origin, known)
+            }
+            (Self::Policy(entity), AnyCommand::Policy(command)) => propose_on(entity, command, urgency, origin, known),
+            (Self::ReplicaSet(entity), AnyCommand::ReplicaSet(command)) => {
+                propose_on(entity, command, urgency, origin, known)
+            }
+            (Self::Filesystem(entity), AnyCommand::Filesystem(command)) => {
+                propose_on(entity, command, urgency, origin, known)
+            }
+            (Self::Member(entity), AnyCommand::Member(command)) => propose_on(entity, command, urgency, origin, known),
+            (Self::MachineSet(entity), AnyCommand::MachineSet(command)) => {
+                propose_on(entity, command, urgency, origin, known)
+            }
             (Self::MachineDeployment(entity), AnyCommand::MachineDeployment(command)) => {
-                propose_on(entity, command, origin, known)
+                propose_on(entity, command, urgency, origin, known)
             }
             (Self::MachineClass(entity), AnyCommand::MachineClass(command)) => {
-                propose_on(entity, command, origin, known)
+                propose_on(entity, command, urgency, origin, known)
             }
-            (Self::Document(entity), AnyCommand::Document(command)) => propose_on(entity, command, origin, known),
+            (Self::Document(entity), AnyCommand::Document(command)) => {
+                propose_on(entity, command, urgency, origin, known)
+            }
             (Self::FilesystemAttachment(entity), AnyCommand::FilesystemAttachment(command)) => {
-                propose_on(entity, command, origin, known)
+                propose_on(entity, command, urgency, origin, known)
             }
             _ => Err(AskError::Misdirected { stream: stream.clone() }),
         }
@@ -126,33 +137,33 @@ macro_rules! each_kind {
 
 impl AnyAddr {
     pub(super) fn submit(&self, command: AnyCommand, origin: Origin) -> Option<Later<Result<Answer, AskError>>> {
-        let intake = command.intake();
+        let urgency = command.urgency();
         Some(match (self, command) {
-            (Self::Machine(addr), AnyCommand::Machine(command)) => later(addr, Submit { command, origin, intake }),
-            (Self::Volume(addr), AnyCommand::Volume(command)) => later(addr, Submit { command, origin, intake }),
+            (Self::Machine(addr), AnyCommand::Machine(command)) => later(addr, Submit { command, origin, urgency }),
+            (Self::Volume(addr), AnyCommand::Volume(command)) => later(addr, Submit { command, origin, urgency }),
             (Self::VolumeAttachment(addr), AnyCommand::VolumeAttachment(command)) => {
-                later(addr, Submit { command, origin, intake })
+                later(addr, Submit { command, origin, urgency })
             }
-            (Self::Policy(addr), AnyCommand::Policy(command)) => later(addr, Submit { command, origin, intake }),
-            (Self::Member(addr), AnyCommand::Member(command)) => later(addr, Submit { command, origin, intake }),
+            (Self::Policy(addr), AnyCommand::Policy(command)) => later(addr, Submit { command, origin, urgency }),
+            (Self::Member(addr), AnyCommand::Member(command)) => later(addr, Submit { command, origin, urgency }),
             (Self::Filesystem(addr), AnyCommand::Filesystem(command)) => {
-                later(addr, Submit { command, origin, intake })
+                later(addr, Submit { command, origin, urgency })
             }
             (Self::FilesystemAttachment(addr), AnyCommand::FilesystemAttachment(command)) => {
-                later(addr, Submit { command, origin, intake })
+                later(addr, Submit { command, origin, urgency })
             }
             (Self::MachineDeployment(addr), AnyCommand::MachineDeployment(command)) => {
-                later(addr, Submit { command, origin, intake })
+                later(addr, Submit { command, origin, urgency })
             }
             (Self::MachineSet(addr), AnyCommand::MachineSet(command)) => {
-                later(addr, Submit { command, origin, intake })
+                later(addr, Submit { command, origin, urgency })
             }
             (Self::MachineClass(addr), AnyCommand::MachineClass(command)) => {
-                later(addr, Submit { command, origin, intake })
+                later(addr, Submit { command, origin, urgency })
             }
-            (Self::Document(addr), AnyCommand::Document(command)) => later(addr, Submit { command, origin, intake }),
+            (Self::Document(addr), AnyCommand::Document(command)) => later(addr, Submit { command, origin, urgency }),
             (Self::ReplicaSet(addr), AnyCommand::ReplicaSet(command)) => {
-                later(addr, Submit { command, origin, intake })
+                later(addr, Submit { command, origin, urgency })
             }
             _ => return None,
         })

@@ -14,7 +14,7 @@ use bailiwick_journal::{
     AppendError, Appended, Draft, Entry, Intake, Outcome, Position, StreamId, Version, crash, digest,
 };
 
-use super::{Answer, AskError, Executor, Kind, Origin, Perform, ScheduleActor, ScheduledWake, Services, Work};
+use super::{Answer, AskError, Executor, Kind, Origin, Perform, ScheduleActor, ScheduledWake, Services, Urgency, Work};
 use crate::contract::{Decider, Decoded, Entity, Known, NoView, Recorded as RecordedVerdict, Request, Stored, Verdict};
 
 /// How often a decision is made again because somebody else changed the stream meanwhile.
@@ -40,8 +40,8 @@ pub struct EntityActor<D: Kind> {
 pub struct Submit<D: Kind> {
     pub command: D::Command,
     pub origin: Origin,
-    /// How urgent its record is when the disk is nearly full.
-    pub intake: Intake,
+    /// When it may be recorded although the disk is nearly full.
+    pub urgency: Urgency,
 }
 
 /// The entity as it is now, for whoever decides about several entities in one step.
@@ -54,6 +54,7 @@ pub struct Snapshot<D: Kind>(pub PhantomData<D>);
 pub struct Proposal {
     pub draft: Draft,
     pub text: String,
+    pub intake: Intake,
 }
 
 /// Entries of this stream that somebody else has recorded; the answer is whether the entity is idle after them.
@@ -275,12 +276,12 @@ impl<D: Kind> Handler<Submit<D>> for EntityActor<D> {
     fn handle(&mut self, submit: Submit<D>, _ctx: &mut Self::Context) -> Self::Result {
         #[cfg(feature = "testing")]
         super::plant::trip(super::plant::Plant::Handler, self.entity.stream());
-        let Submit { command, origin, intake } = submit;
+        let Submit { command, origin, urgency } = submit;
         let routine = origin.routine;
         let request =
             Request { command, id: origin.id, principal: origin.principal, cause: origin.cause, cites: origin.cites };
         // Nothing else is handled until the append is answered: the version cannot move under the decision.
-        AtomicResponse::new(self.attempt(request, routine, intake, 1))
+        AtomicResponse::new(self.attempt(request, routine, urgency, 1))
     }
 }
 
@@ -289,7 +290,7 @@ impl<D: Kind> EntityActor<D> {
         &mut self,
         request: Request<D>,
         routine: bool,
-        intake: Intake,
+        urgency: Urgency,
         attempt: u32,
     ) -> ResponseActFuture<Self, Result<Answer, AskError>> {
         let ready = |result| -> ResponseActFuture<Self, Result<Answer, AskError>> {
@@ -308,11 +309,11 @@ impl<D: Kind> EntityActor<D> {
             return ready(Ok(self.only_counted(draft, text)));
         }
         crash::point("before-decision-recorded");
-        let append = self.services.append(vec![draft], intake);
+        let append = self.services.append(vec![draft], urgency.intake(self.entity.state().is_leaving()));
         Box::pin(
             append
                 .into_actor(self)
-                .then(move |answer, actor, ctx| actor.appended(request, routine, intake, attempt, text, answer, ctx)),
+                .then(move |answer, actor, ctx| actor.appended(request, routine, urgency, attempt, text, answer, ctx)),
         )
     }
 
@@ -321,7 +322,7 @@ impl<D: Kind> EntityActor<D> {
         &mut self,
         request: Request<D>,
         routine: bool,
-        intake: Intake,
+        urgency: Urgency,
         attempt: u32,
         text: String,
         answer: Result<Appended, AppendError>,
@@ -334,11 +335,11 @@ impl<D: Kind> EntityActor<D> {
                 self.recorded([&**entry]).map(|()| Answer::of(entry, text, false, self.is_idle()))
             }
             Err(AppendError::Conflict { .. }) if attempt < TRIES_MAX => match self.catch_up() {
-                Ok(()) => return self.attempt(request, routine, intake, attempt + 1),
+                Ok(()) => return self.attempt(request, routine, urgency, attempt + 1),
                 Err(error) => Err(error),
             },
             Err(AppendError::Repeated { .. }) if attempt < TRIES_MAX => {
-                return self.attempt(request, routine, intake, attempt + 1);
+                return self.attempt(request, routine, urgency, attempt + 1);
             }
             Err(AppendError::Conflict { .. }) => Err(AskError::Contended),
             Err(AppendError::Overloaded { .. }) => Err(AskError::Overloaded),
@@ -384,16 +385,18 @@ pub(super) fn read_on<D: Kind>(entity: &mut Entity<D>, stream: &StreamId, servic
 pub(super) fn propose_on<D: Kind>(
     entity: &mut Entity<D>,
     command: D::Command,
+    urgency: Urgency,
     origin: Origin,
     known: &Known<'_, NoView>,
 ) -> Result<Proposal, AskError> {
+    let intake = urgency.intake(entity.state().is_leaving());
     let request =
         Request { command, id: origin.id, principal: origin.principal, cause: origin.cause, cites: origin.cites };
     let (draft, text) = propose(entity, &request, known)?;
     if draft.meta.outcome == Outcome::Done {
         *entity = advance(entity, &draft)?;
     }
-    Ok(Proposal { draft, text })
+    Ok(Proposal { draft, text, intake })
 }
 
 /// The entity as it will be once the draft is recorded.

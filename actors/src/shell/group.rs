@@ -165,8 +165,8 @@ async fn ask_group(
             .filter(|draft| !refused || is_refused_as_it_is(services, draft))
             .collect();
         drafts.insert(0, request_note(&group.origin, group.content, &drafts, refused, now)?);
-        let is_urgent = group.commands.iter().all(|(_, command)| command.intake() == Intake::Report);
-        let intake = if is_urgent && !group.commands.is_empty() { Intake::Report } else { Intake::Ordinary };
+        let is_urgent = proposals.iter().all(|proposal| proposal.intake == Intake::Report);
+        let intake = if is_urgent && !proposals.is_empty() { Intake::Report } else { Intake::Ordinary };
         match services.append(drafts, intake).await {
             Ok(appended) => {
                 tell_members(members, appended.entries()).await?;

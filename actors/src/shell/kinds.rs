@@ -20,6 +20,12 @@ pub trait Kind: Decider<View = NoView> + Unpin {
     /// The command that says that something is due; none for a kind that never waits.
     fn wake(due: Timestamp) -> Option<AnyCommand>;
 
+    /// Whether it was removed and has not gone yet: what it still has to do gives something back, so it goes on while the
+    /// disk is nearly full.
+    fn is_leaving(&self) -> bool {
+        false
+    }
+
     /// Called after every recorded step.
     fn stepped(_entity: &Entity<Self>, _services: &Services) {}
 }
@@ -31,6 +37,26 @@ pub enum Work {
     WakeAt(Timestamp),
     /// Call a provider.
     Call(Box<Call>),
+}
+
+/// When a command may be recorded although the disk is nearly full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Urgency {
+    Always,
+    /// If the entity was removed and has not gone yet.
+    WhileLeaving,
+    Never,
+}
+
+impl Urgency {
+    /// How an entity's command is put to the journal.
+    pub fn intake(self, is_leaving: bool) -> Intake {
+        match self {
+            Self::Always => Intake::Report,
+            Self::WhileLeaving if is_leaving => Intake::Report,
+            Self::WhileLeaving | Self::Never => Intake::Ordinary,
+        }
+    }
 }
 
 /// A command to any kind of entity.
@@ -69,28 +95,56 @@ impl AnyCommand {
         }
     }
 
-    /// How urgent its record is when the disk is nearly full. The last of it is for what running work reports, and for the
-    /// operator who stops things or lets them go. What agents say of themselves waits: they say it again.
-    pub fn intake(&self) -> Intake {
+    /// When it may be recorded although the disk is nearly full. The last of it is for what running work reports, for the
+    /// operator who stops things or lets them go, and for all that this takes: what is leaving goes on until it is gone, and
+    /// what it leaves lets go of it. What agents say of themselves waits: they say it again.
+    pub fn urgency(&self) -> Urgency {
         use machine::{Command, Report};
         let is_urgent = match self {
             Self::Machine(Command::Report(
                 Report::Node { .. } | Report::Joined { .. } | Report::NodeChanged { .. },
-            )) => false,
+            )) => return Urgency::Never,
             Self::Machine(
-                Command::Hold { .. } | Command::Unhold | Command::Remove | Command::RemoveWith(_) | Command::Disown,
+                Command::Hold { .. }
+                | Command::Unhold
+                | Command::Remove
+                | Command::RemoveWith(_)
+                | Command::Disown
+                | Command::ReleaseAttachment { .. }
+                | Command::ReleaseMount { .. }
+                | Command::ReleaseContainer { .. }
+                | Command::Unassign { .. }
+                | Command::Disengage { .. },
             ) => true,
-            Self::Volume(volume::Command::Remove | volume::Command::Release | volume::Command::Destroy) => true,
-            Self::VolumeAttachment(volume_attachment::Command::Remove) => true,
+            Self::Volume(
+                volume::Command::Remove
+                | volume::Command::RemoveForced
+                | volume::Command::RemoveWithFilesystem
+                | volume::Command::Release
+                | volume::Command::Destroy
+                | volume::Command::ReleaseAttachment { .. }
+                | volume::Command::ReleaseFilesystem { .. },
+            ) => true,
+            Self::VolumeAttachment(volume_attachment::Command::Remove | volume_attachment::Command::RemoveForced) => {
+                true
+            }
             Self::Filesystem(
-                filesystem::Command::Remove | filesystem::Command::Release | filesystem::Command::Destroy,
+                filesystem::Command::Remove
+                | filesystem::Command::RemoveForced
+                | filesystem::Command::Release
+                | filesystem::Command::Destroy
+                | filesystem::Command::ReleaseAttachment { .. },
             ) => true,
-            Self::FilesystemAttachment(filesystem_attachment::Command::Remove) => true,
-            Self::MachineSet(machine_set::Command::Remove) | Self::MachineClass(machine_class::Command::Remove) => true,
+            Self::FilesystemAttachment(
+                filesystem_attachment::Command::Remove | filesystem_attachment::Command::RemoveForced,
+            ) => true,
+            Self::MachineSet(machine_set::Command::Remove | machine_set::Command::RemoveOwned) => true,
+            Self::MachineClass(machine_class::Command::Remove | machine_class::Command::Release { .. }) => true,
             Self::MachineDeployment(machine_deployment::Command::Remove | machine_deployment::Command::Pause) => true,
+            Self::ReplicaSet(replica_set::Command::Remove) | Self::Member(member::Command::Forget { .. }) => true,
             other => other.is_report(),
         };
-        if is_urgent { Intake::Report } else { Intake::Ordinary }
+        if is_urgent { Urgency::Always } else { Urgency::WhileLeaving }
     }
 
     /// Whether it reports how running work went.

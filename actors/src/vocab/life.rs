@@ -23,6 +23,11 @@ impl Life {
     pub fn exists(self) -> bool {
         matches!(self, Self::Alive | Self::Dying | Self::Dead)
     }
+
+    /// Whether it was removed and has not gone yet.
+    pub fn is_leaving(self) -> bool {
+        matches!(self, Self::Dying | Self::Dead)
+    }
 }
 
 impl fmt::Display for Life {

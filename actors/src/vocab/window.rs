@@ -49,7 +49,7 @@ pub struct Windows(pub Vec<Window>);
 /// Why windows make no sense. The windows are given by their places in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadWindows {
-    #[error("window {0} names no day, and never opens")]
+    #[error("window {0} names no day, so it never opens")]
     NoDay(usize),
     #[error("window {0} is open for less than a minute")]
     TooShort(usize),

@@ -127,7 +127,8 @@ pub(super) fn policy() -> Forms {
     let default_set = Event::DefaultPoolSet { kind, pool: Some(pool.clone()) };
     all.extend(forms("event", [created, removed, default_set, revised]));
     let rejections = vec![
-        Rejection::TooSmall { setting: "machines.poll".into(), least: 100 },
+        Rejection::TooSmall { setting: "harvest.sightingsMin".into(), least: 1 },
+        Rejection::TooShort { setting: "machines.poll".into(), least_ms: 100 },
         Rejection::Reversed { setting: "machines.retryMax".into(), other: "machines.retryFirst".into() },
         Rejection::PoolExists { name: pool.clone() },
         Rejection::NoSuchPool { name: pool.clone() },

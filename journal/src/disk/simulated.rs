@@ -61,14 +61,16 @@ struct FileState {
     written: u64,
 }
 
-/// What a test does to a disk that no process would.
-#[cfg(feature = "testing")]
 impl SimulatedDisk {
     /// What is left from now on, in bytes. Nothing is counted off by writing.
     pub fn set_space(&self, space: Space) {
         self.state().space = space;
     }
+}
 
+/// What a test does to a disk that no process would.
+#[cfg(feature = "testing")]
+impl SimulatedDisk {
     /// Every file with its content, for comparing and damaging.
     pub fn contents(&self) -> BTreeMap<String, Vec<u8>> {
         let state = self.state();

@@ -18,6 +18,7 @@ use crate::{
         check::{Provider, Reference},
         claims::Claim,
         fields::{Field, Fields, Reading},
+        limits,
         problem::Code,
     },
     text::cut,
@@ -50,7 +51,7 @@ pub(super) fn machine_deployment(
         None => Some(Strategy::default()),
         Some(field) => strategy(&field, reading),
     };
-    let selector = fields.get("selector").map(|field| label_map(&field, reading)).unwrap_or_default();
+    let selector = fields.get("selector").and_then(|field| selector_of(&field, reading)).unwrap_or_default();
     let fits = template.as_ref().map(|template| fits_its_template(&fields, &selector, template, reading));
     let min_ready_ms = match fields.get("minReadySeconds") {
         None => Some(0),
@@ -84,6 +85,18 @@ pub(super) fn machine_deployment(
         paused: paused?,
         windows: windows?,
     })
+}
+
+/// The labels that a selector names. Who knows Kubernetes writes them under `matchLabels`.
+fn selector_of(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<BTreeMap<String, String>> {
+    let entries = field.entries(limits::LABELS_MAX, reading)?;
+    if let Some((key, nested)) = entries.iter().find(|(key, _)| key.text.starts_with("match")) {
+        if nested.is_mapping() || &*key.text == "matchExpressions" {
+            let message = format!("a selector names labels directly, without {}", key.text);
+            return nested.refuse(reading, Code::WrongType, message, "write selector: {app: web}");
+        }
+    }
+    Some(label_map(field, reading))
 }
 
 /// A selector that does not match its own template would take sets of others and never know its own.

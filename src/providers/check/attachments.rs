@@ -28,8 +28,8 @@ pub const CHECKS: &[Check] = &[
                 let (machine, (name, volume)) = (bench.machine().await?, bench.volume().await?);
                 let wish = bench.attach_wish(&machine, (&name, &volume));
                 let made = bench.attach(&wish).await?;
-                ensure(!made.path.is_empty() && !made.path.contains('\0'), || format!("{:?}", made.path))?;
-                ensure(!made.read_only, || "it is read-only, and was not asked to be".into())
+                ensure(!made.path.is_empty() && !made.path.contains('\0'), || format!("its path is {:?}", made.path))?;
+                ensure(!made.read_only, || "it is read-only, though that was not requested".into())
             })
         },
     },
@@ -42,7 +42,7 @@ pub const CHECKS: &[Check] = &[
                 let mut wish = bench.attach_wish(&machine, (&name, &volume));
                 wish.read_only = true;
                 let made = bench.attach(&wish).await?;
-                ensure(made.read_only, || "it is not".into())
+                ensure(made.read_only, || "it is writable".into())
             })
         },
     },
@@ -68,9 +68,9 @@ pub const CHECKS: &[Check] = &[
                 let wish = bench.attach_wish(&machine, (&name, &volume));
                 let made = bench.attach(&wish).await?;
                 let found = bench.lookup_attachment(wish.id).await?;
-                ensure(found == Lookup::Present(made), || format!("{found:?}"))?;
+                ensure(found == Lookup::Present(made), || format!("lookup says {found:?}"))?;
                 let found = bench.lookup_attachment(new_id()).await?;
-                ensure(found == Lookup::Absent, || format!("{found:?}"))
+                ensure(found == Lookup::Absent, || format!("lookup says {found:?}"))
             })
         },
     },
@@ -101,7 +101,7 @@ pub const CHECKS: &[Check] = &[
                 let both = async { tokio::join!(a.attach_volumes(vec![first]), b.attach_volumes(vec![second])) };
                 let (first, second) = bench.timed("attach", both).await?;
                 let got = [first, second].into_iter().flatten().flatten().filter(Result::is_ok).count();
-                ensure(got == 1, || format!("{got} got it"))
+                ensure(got == 1, || format!("{got} of the two got it"))
             })
         },
     },
@@ -142,7 +142,7 @@ pub const CHECKS: &[Check] = &[
                 bench.attach(&wish).await?;
                 refused(bench.try_destroy(vec![volume.effect]).await?.remove(0), FaultCode::FailedPrecondition)?;
                 let found = bench.lookup_volumes(&[volume.effect]).await?;
-                ensure(found == [Lookup::Present(volume)], || "it is gone all the same".into())
+                ensure(found == [Lookup::Present(volume)], || "it was destroyed anyway".into())
             })
         },
     },
@@ -156,7 +156,7 @@ pub const CHECKS: &[Check] = &[
                 bench.attach(&wish).await?;
                 bench.detach(detach_wish(&wish)).await?;
                 let found = bench.lookup_attachment(wish.id).await?;
-                ensure(found == Lookup::Absent, || format!("{found:?}"))?;
+                ensure(found == Lookup::Absent, || format!("lookup says {found:?}"))?;
                 bench.detach(detach_wish(&wish)).await
             })
         },
@@ -212,7 +212,7 @@ pub const CHECKS: &[Check] = &[
                 bench.delete(&[machine.effect]).await?;
                 bench.detach(detach_wish(&wish)).await?;
                 let found = bench.lookup_volumes(&[volume.effect]).await?;
-                ensure(found == [Lookup::Present(volume)], || format!("{found:?}"))
+                ensure(found == [Lookup::Present(volume)], || format!("lookup says {found:?}"))
             })
         },
     },
@@ -226,7 +226,7 @@ pub const CHECKS: &[Check] = &[
                 let made = bench.attach(&wish).await?;
                 bench.restart()?;
                 let found = bench.lookup_attachment(wish.id).await?;
-                ensure(found == Lookup::Present(made), || format!("{found:?}"))?;
+                ensure(found == Lookup::Present(made), || format!("lookup says {found:?}"))?;
                 refused(bench.try_destroy(vec![volume.effect]).await?.remove(0), FaultCode::FailedPrecondition)
             })
         },
@@ -241,7 +241,7 @@ pub const CHECKS: &[Check] = &[
                 provider.cancel(volume.effect);
                 provider.cancel(new_id());
                 let found = bench.lookup_volumes(&[volume.effect]).await?;
-                ensure(found == [Lookup::Present(volume)], || format!("{found:?}"))
+                ensure(found == [Lookup::Present(volume)], || format!("lookup says {found:?}"))
             })
         },
     },

@@ -154,7 +154,7 @@ pub const CHECKS: &[Check] = &[
                 let wishes = bench.wishes(8);
                 let made = bench.create_all(&wishes).await?;
                 let is_so = wishes.iter().zip(&made).all(|(wish, made)| wish.id == made.effect);
-                ensure(is_so, || "the answers are in another order".into())
+                ensure(is_so, || "the answers come in another order".into())
             })
         },
     },
@@ -167,7 +167,7 @@ pub const CHECKS: &[Check] = &[
                 let before = bench.create_all(&[wishes[1].clone(), wishes[3].clone()]).await?;
                 let made = bench.create_all(&wishes).await?;
                 let is_so = is_same(&made[1], &before[0]) && is_same(&made[3], &before[1]);
-                ensure(is_so, || "what was there came back as something else".into())?;
+                ensure(is_so, || "an existing machine came back as another instance".into())?;
                 let instances: BTreeSet<_> = made.iter().map(|made| &made.instance).collect();
                 ensure(instances.len() == 4, || format!("4 machines are {} instances", instances.len()))
             })

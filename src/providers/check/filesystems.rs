@@ -78,7 +78,7 @@ pub const CHECKS: &[Check] = &[
                 let answers = bench.try_create_filesystems(wishes.clone()).await?;
                 let made = every("create-filesystems", answers)?;
                 let is_so = wishes.iter().zip(&made).all(|(wish, made)| wish.id == made.effect);
-                ensure(is_so, || "the answers are in another order".into())
+                ensure(is_so, || "the answers come in another order".into())
             })
         },
     },
@@ -89,7 +89,7 @@ pub const CHECKS: &[Check] = &[
             Box::pin(async move {
                 let (_, made) = bench.filesystem().await?;
                 let found = bench.lookup_filesystems(&[new_id(), made.effect]).await?;
-                ensure(found == [Lookup::Absent, Lookup::Present(made)], || format!("{found:?}"))
+                ensure(found == [Lookup::Absent, Lookup::Present(made)], || format!("lookup says {found:?}"))
             })
         },
     },
@@ -118,7 +118,7 @@ pub const CHECKS: &[Check] = &[
                 let ((_, first), (_, second)) = (bench.filesystem().await?, bench.filesystem().await?);
                 bench.destroy_filesystem(first.effect).await?;
                 let found = bench.lookup_filesystems(&[second.effect]).await?;
-                ensure(found == [Lookup::Present(second)], || format!("{found:?}"))
+                ensure(found == [Lookup::Present(second)], || format!("lookup says {found:?}"))
             })
         },
     },
@@ -130,9 +130,9 @@ pub const CHECKS: &[Check] = &[
                 let ((_, kept), (_, gone)) = (bench.filesystem().await?, bench.filesystem().await?);
                 bench.destroy_filesystem(gone.effect).await?;
                 let listing = bench.filesystem_list().await?;
-                ensure(listing.items.contains(&kept), || "it is not in it".into())?;
+                ensure(listing.items.contains(&kept), || "it is missing from the list".into())?;
                 ensure(!listing.items.iter().any(|item| item.effect == gone.effect), || {
-                    "the other is still in it".into()
+                    "what was destroyed is still in the list".into()
                 })
             })
         },
@@ -158,7 +158,7 @@ pub const CHECKS: &[Check] = &[
                 let made = bench.create_filesystem(&wish).await?;
                 bench.restart()?;
                 let found = bench.lookup_filesystems(&[made.effect]).await?;
-                ensure(found == [Lookup::Present(made.clone())], || format!("{found:?}"))?;
+                ensure(found == [Lookup::Present(made.clone())], || format!("lookup says {found:?}"))?;
                 let again = bench.create_filesystem(&wish).await?;
                 ensure(made == again, || format!("first {}, then {}", made.filesystem_id, again.filesystem_id))
             })

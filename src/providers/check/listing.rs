@@ -18,7 +18,7 @@ pub const CHECKS: &[Check] = &[
             Box::pin(async move {
                 let made = bench.machine().await?;
                 let listing = bench.full_list().await?;
-                ensure(listing.items.iter().any(|item| is_same(item, &made)), || "it is not in it".into())
+                ensure(listing.items.iter().any(|item| is_same(item, &made)), || "it is missing from the list".into())
             })
         },
     },
@@ -70,7 +70,9 @@ pub const CHECKS: &[Check] = &[
                 let made = bench.machine().await?;
                 let listing = bench.full_list().await?;
                 let item = listing.items.iter().find(|item| item.effect == made.effect);
-                ensure(item.is_some_and(|item| item.status == InstanceStatus::Running), || "it is not".into())
+                ensure(item.is_some_and(|item| item.status == InstanceStatus::Running), || {
+                    "it is not listed as running".into()
+                })
             })
         },
     },
@@ -129,7 +131,7 @@ pub const CHECKS: &[Check] = &[
                 };
                 let first = keys(bench.full_list().await?.items);
                 let second = keys(bench.full_list().await?.items);
-                ensure(first == second, || "they differ".into())
+                ensure(first == second, || "the two lists differ".into())
             })
         },
     },
@@ -141,7 +143,9 @@ pub const CHECKS: &[Check] = &[
                 let made = bench.machine().await?;
                 bench.delete(&[made.effect]).await?;
                 let listing = bench.full_list().await?;
-                ensure(!listing.items.iter().any(|item| item.effect == made.effect), || "it is still in it".into())
+                ensure(!listing.items.iter().any(|item| item.effect == made.effect), || {
+                    "it is still in the list".into()
+                })
             })
         },
     },

@@ -74,7 +74,7 @@ pub const CHECKS: &[Check] = &[
                         Lookup::Absent => false,
                         Lookup::Unknown => true,
                     };
-                    ensure(every("lookup", answers)?.iter().all(is_of_it), || "one did".into())?;
+                    ensure(every("lookup", answers)?.iter().all(is_of_it), || "one of them did".into())?;
                 }
                 Ok(())
             })
@@ -118,7 +118,7 @@ pub const CHECKS: &[Check] = &[
                 every("create", made.map_err(|fault| Stop::Wrong(format!("create answered {fault}")))?)?;
                 let found = bench.lookup(&[old, ids].concat()).await?;
                 let present = found.iter().map(|found| matches!(found, Lookup::Present(_)));
-                ensure(present.eq([false, false, false, false, true, true, true, true]), || "it does not".into())
+                ensure(present.eq([false, false, false, false, true, true, true, true]), || "lookup disagrees".into())
             })
         },
     },

@@ -18,8 +18,8 @@ pub const CHECKS: &[Check] = &[
                 let wish = bench.mount_wish(&machine, (&name, &filesystem));
                 let made = bench.mount(&wish).await?;
                 let is_path = made.mount_point.starts_with('/') && !made.mount_point.contains('\0');
-                ensure(is_path, || format!("{:?}", made.mount_point))?;
-                ensure(!made.read_only, || "it is read-only, and was not asked to be".into())
+                ensure(is_path, || format!("its mount point is {:?}", made.mount_point))?;
+                ensure(!made.read_only, || "it is read-only, though that was not requested".into())
             })
         },
     },
@@ -32,7 +32,7 @@ pub const CHECKS: &[Check] = &[
                 let mut wish = bench.mount_wish(&machine, (&name, &filesystem));
                 wish.read_only = true;
                 let made = bench.mount(&wish).await?;
-                ensure(made.read_only, || "it is not".into())
+                ensure(made.read_only, || "it is writable".into())
             })
         },
     },
@@ -58,9 +58,9 @@ pub const CHECKS: &[Check] = &[
                 let wish = bench.mount_wish(&machine, (&name, &filesystem));
                 let made = bench.mount(&wish).await?;
                 let found = bench.lookup_mount(wish.id).await?;
-                ensure(found == Lookup::Present(made), || format!("{found:?}"))?;
+                ensure(found == Lookup::Present(made), || format!("lookup says {found:?}"))?;
                 let found = bench.lookup_mount(new_id()).await?;
-                ensure(found == Lookup::Absent, || format!("{found:?}"))
+                ensure(found == Lookup::Absent, || format!("lookup says {found:?}"))
             })
         },
     },
@@ -74,7 +74,7 @@ pub const CHECKS: &[Check] = &[
                 bench.mount(&wish).await?;
                 bench.unmount(unmount_wish(&wish)).await?;
                 let found = bench.lookup_mount(wish.id).await?;
-                ensure(found == Lookup::Absent, || format!("{found:?}"))?;
+                ensure(found == Lookup::Absent, || format!("lookup says {found:?}"))?;
                 bench.unmount(unmount_wish(&wish)).await
             })
         },
@@ -130,7 +130,7 @@ pub const CHECKS: &[Check] = &[
                 let made = bench.mount(&wish).await?;
                 bench.restart()?;
                 let found = bench.lookup_mount(wish.id).await?;
-                ensure(found == Lookup::Present(made.clone()), || format!("{found:?}"))?;
+                ensure(found == Lookup::Present(made.clone()), || format!("lookup says {found:?}"))?;
                 let again = bench.mount(&wish).await?;
                 ensure(made == again, || format!("first {made:?}, then {again:?}"))
             })

@@ -28,7 +28,7 @@ pub const CHECKS: &[Check] = &[
                 bench.restart()?;
                 let listing = bench.full_list().await?;
                 let item = listing.items.iter().find(|item| is_same(item, &made));
-                ensure(item.is_some(), || "it is not in it".into())?;
+                ensure(item.is_some(), || "it is missing from the list".into())?;
                 ensure(item.is_some_and(|item| item.status == InstanceStatus::Running), || "it does not run".into())
             })
         },

@@ -89,7 +89,7 @@ pub const CHECKS: &[Check] = &[
                 let answers = bench.try_create_volumes(wishes.clone()).await?;
                 let made = super::bench::every("create-volumes", answers)?;
                 let is_so = wishes.iter().zip(&made).all(|(wish, made)| wish.id == made.effect);
-                ensure(is_so, || "the answers are in another order".into())
+                ensure(is_so, || "the answers come in another order".into())
             })
         },
     },
@@ -110,7 +110,7 @@ pub const CHECKS: &[Check] = &[
             Box::pin(async move {
                 let (_, made) = bench.volume().await?;
                 let found = bench.lookup_volumes(&[new_id(), made.effect]).await?;
-                ensure(found == [Lookup::Absent, Lookup::Present(made)], || format!("{found:?}"))
+                ensure(found == [Lookup::Absent, Lookup::Present(made)], || format!("lookup says {found:?}"))
             })
         },
     },
@@ -139,7 +139,7 @@ pub const CHECKS: &[Check] = &[
                 let ((_, first), (_, second)) = (bench.volume().await?, bench.volume().await?);
                 bench.destroy(first.effect).await?;
                 let found = bench.lookup_volumes(&[second.effect]).await?;
-                ensure(found == [Lookup::Present(second)], || format!("{found:?}"))
+                ensure(found == [Lookup::Present(second)], || format!("lookup says {found:?}"))
             })
         },
     },
@@ -164,7 +164,7 @@ pub const CHECKS: &[Check] = &[
                 let made = bench.create_volume(&wish).await?;
                 bench.restart()?;
                 let found = bench.lookup_volumes(&[made.effect]).await?;
-                ensure(found == [Lookup::Present(made.clone())], || format!("{found:?}"))?;
+                ensure(found == [Lookup::Present(made.clone())], || format!("lookup says {found:?}"))?;
                 let again = bench.create_volume(&wish).await?;
                 ensure(made == again, || format!("first {}, then {}", made.volume_id, again.volume_id))
             })
@@ -177,7 +177,7 @@ pub const CHECKS: &[Check] = &[
             Box::pin(async move {
                 let (_, made) = bench.volume().await?;
                 let listing = bench.volume_list().await?;
-                ensure(listing.items.contains(&made), || "it is not in it".into())
+                ensure(listing.items.contains(&made), || "it is missing from the list".into())
             })
         },
     },
@@ -189,7 +189,9 @@ pub const CHECKS: &[Check] = &[
                 let (_, made) = bench.volume().await?;
                 bench.destroy(made.effect).await?;
                 let listing = bench.volume_list().await?;
-                ensure(!listing.items.iter().any(|item| item.effect == made.effect), || "it is still in it".into())
+                ensure(!listing.items.iter().any(|item| item.effect == made.effect), || {
+                    "it is still in the list".into()
+                })
             })
         },
     },
@@ -213,7 +215,7 @@ pub const CHECKS: &[Check] = &[
                 let ((_, first), (_, second)) = (bench.volume().await?, bench.volume().await?);
                 bench.release(first.effect).await?;
                 let found = bench.lookup_volumes(&[second.effect]).await?;
-                ensure(found == [Lookup::Present(second)], || format!("{found:?}"))
+                ensure(found == [Lookup::Present(second)], || format!("lookup says {found:?}"))
             })
         },
     },

@@ -1,6 +1,6 @@
 //! Why a process does not serve, and what that means for its calls.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use bailiwick_actors::vocab::{Fault, FaultCode};
 
@@ -64,8 +64,10 @@ impl fmt::Display for Trouble {
             Self::UnknownCall(id) => write!(f, "the provider answered call {id}, which was never made"),
             Self::AnsweredTwice(id) => write!(f, "the provider answered call {id} twice"),
             Self::Flood(max) => write!(f, "the provider wrote more than {max} lines in a second that answer nothing"),
-            Self::Silent(ms) => write!(f, "the provider owed an answer and wrote nothing for {ms} ms"),
-            Self::Overdue(ms) => write!(f, "the provider has not answered a call for {ms} ms"),
+            Self::Silent(ms) => {
+                write!(f, "the provider owed an answer and wrote nothing for {:?}", Duration::from_millis(*ms))
+            }
+            Self::Overdue(ms) => write!(f, "the provider has not answered a call for {:?}", Duration::from_millis(*ms)),
             Self::Stopped => f.write_str("the provider is being stopped"),
         }
     }

@@ -71,6 +71,7 @@ fn what_a_deployment_cannot_be_is_refused_where_it_stands() {
         ("maxSurge: 25%, ", "type: Recreate, ", "conflict 7:46 spec.strategy.maxUnavailable"),
         ("{maxSurge: 25%, maxUnavailable: 0}", "{type: Blue}", "wrong-type 7:20 spec.strategy.type"),
         ("selector: {app: web}", "selector: {app: shop}", "conflict 6:13 spec.selector"),
+        ("selector: {app: web}", "selector: {matchLabels: {app: web}}", "wrong-type 6:27 spec.selector.matchLabels"),
         ("progressDeadline: 10m", "progressDeadline: 10", "bad-duration 9:21 spec.progressDeadline"),
         ("replicas: 3", "replicas: 100001", "too-many 5:13 spec.replicas"),
     ];

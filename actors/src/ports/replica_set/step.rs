@@ -111,7 +111,7 @@ reasons! {
         OddCount = "odd-count", "an even number of voters survives no more failures than one voter fewer";
         TooManyVoters = "too-many-voters", "there are more voters than the engine allows";
         PrimaryIsToGo = "primary-is-to-go", "a primary must step down before it loses its vote";
-        AsJuju = "as-juju", "Juju writes all changes at once";
+        AsJuju = "as-juju", "policy juju-2016 makes all changes in one step";
         NotBegun = "not-begun", "the set is not initiated yet, and its first server answers";
     }
 }

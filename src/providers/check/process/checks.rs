@@ -66,7 +66,7 @@ pub(super) const CHECKS: &[Check] = &[
                 let question = hello(config, &json!([4_000_000_000_u32]));
                 raw.write(format!("{question}\n").as_bytes()).await?;
                 match raw.read().await {
-                    Ok(answer) => ensure(answer["fault"]["code"].is_string(), || "it claims to speak it".into()),
+                    Ok(answer) => ensure(answer["fault"]["code"].is_string(), || "it accepts that version".into()),
                     Err(_) => Ok(()),
                 }
             })
@@ -160,7 +160,7 @@ pub(super) const CHECKS: &[Check] = &[
                 let question = format!("{}\n", lookup(2, &hello, 1)?);
                 let (first, second) = question.split_at(question.len() / 2);
                 raw.write(first.as_bytes()).await?;
-                ensure(timeout(QUIET, raw.lines.next()).await.is_err(), || "it answered half of it".into())?;
+                ensure(timeout(QUIET, raw.lines.next()).await.is_err(), || "it answered half a line".into())?;
                 raw.write(second.as_bytes()).await?;
                 all_absent(&raw.read().await?, 1)
             })
@@ -237,7 +237,7 @@ pub(super) const CHECKS: &[Check] = &[
                 let pid = raw.pid;
                 raw.end().await?;
                 let is_left = pid.is_some_and(|pid| test_kill_process_group(pid).is_ok());
-                ensure(!is_left, || "somebody is".into())
+                ensure(!is_left, || "a process is left running".into())
             })
         },
     },
