@@ -26,6 +26,7 @@ use bailiwick_actors::{
         Allowance, Answer, AnyCommand, Ask, AskError, AskGroup, Budgets, GroupAnswer, Limits, Origin, Registry,
         RegistryStats, RehearseGroup, Running, Stats, SupervisorActor,
     },
+    storage_rules::{PoolName, PoolSettings},
     supervisor::{machines, storage},
     vocab::{Life, Name, Timestamp},
     volume,
@@ -240,6 +241,14 @@ impl Handle {
         plan.steps.push(Step { action: Action::Create, entity, fields, stays: None, brings: Vec::new(), follows });
         plan.commands.push((stream, command));
         self.carry_out(plan, id, digest(content.as_bytes())).await
+    }
+
+    /// Whether storage can be made from a pool like this, as far as this node can tell.
+    ///
+    /// # Errors
+    /// If the pool names a provider that this node does not have.
+    pub fn check_pool(&self, name: &PoolName, settings: &PoolSettings) -> Result<(), ApplyError> {
+        Ok(self.shared.offer.check_pool(name, settings)?)
     }
 
     async fn carry_out(&self, plan: Plan, id: Uuid, content: [u8; 16]) -> Result<Applied, ApplyError> {

@@ -105,6 +105,9 @@ async fn remove(asker: Asker, remove: web::Json<Remove>) -> Result<web::Json<Cha
 
 async fn change_pool(asker: Asker, wanted: web::Json<ChangePool>) -> Result<web::Json<Decided>, Failure> {
     let ChangePool { change, id } = wanted.into_inner();
+    if let PoolChange::Create { name, settings } = &change {
+        asker.node.check_pool(name, settings)?;
+    }
     let command = AnyCommand::Policy(match change {
         PoolChange::Create { name, settings } => policy::Command::CreatePool { name, settings },
         PoolChange::Remove { name } => policy::Command::RemovePool { name },

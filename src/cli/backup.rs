@@ -46,21 +46,18 @@ pub(super) fn main(global: &Global, args: BackupArgs) -> Result<Exit, CliError> 
     if !journal_dir(&data_dir).exists() {
         return Err(session::no_node(&data_dir));
     }
-    make(&args.into)?;
+    let is_new = make(&args.into)?;
     give_way();
-    let exported = copy_journal(global, &journal_dir(&args.into))?;
-    let mut files = vec!["journal".to_owned()];
-    for name in ["node.key", "providers.yaml"] {
-        if copy(&data_dir.join(name), &args.into.join(name))? {
-            files.push(name.to_owned());
+    let (exported, files) = match copy_all(global, &data_dir, &args.into) {
+        Ok(copied) => copied,
+        Err(error) => {
+            // Half a backup is none, and would be in the way of the next one.
+            if let Err(left) = clear(&args.into, is_new) {
+                tracing::warn!(error = %left, into = %args.into.display(), "cannot remove what a failed backup left");
+            }
+            return Err(error);
         }
-    }
-    let noted = place::note_origin(&data_dir, exported.journal, &args.into);
-    noted.map_err(cannot("write into", &args.into))?;
-    if copy_enrolment(&enrolment_dir(&data_dir), &enrolment_dir(&args.into))? {
-        files.push("enrolment".into());
-    }
-    sync(&args.into)?;
+    };
     let json = json!({
         "directory": args.into,
         "journal": exported.journal,
@@ -85,6 +82,37 @@ pub(super) fn main(global: &Global, args: BackupArgs) -> Result<Exit, CliError> 
     Ok(Exit::Ok)
 }
 
+/// Copies all that a backup has; the names of what that is.
+fn copy_all(global: &Global, data_dir: &Path, into: &Path) -> Result<(Exported, Vec<String>), CliError> {
+    let exported = copy_journal(global, &journal_dir(into))?;
+    let mut files = vec!["journal".to_owned()];
+    for name in ["node.key", "providers.yaml"] {
+        if copy(&data_dir.join(name), &into.join(name))? {
+            files.push(name.to_owned());
+        }
+    }
+    let noted = place::note_origin(data_dir, exported.journal, into);
+    noted.map_err(cannot("write into", into))?;
+    if copy_enrolment(&enrolment_dir(data_dir), &enrolment_dir(into))? {
+        files.push("enrolment".into());
+    }
+    sync(into)?;
+    Ok((exported, files))
+}
+
+/// Removes what is in a directory that was empty before, and the directory if it was not there.
+fn clear(into: &Path, is_new: bool) -> io::Result<()> {
+    if is_new {
+        return fs::remove_dir_all(into);
+    }
+    for entry in fs::read_dir(into)? {
+        let entry = entry?;
+        let is_dir = entry.file_type()?.is_dir();
+        if is_dir { fs::remove_dir_all(entry.path())? } else { fs::remove_file(entry.path())? }
+    }
+    Ok(())
+}
+
 fn cannot(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> CliError {
     let message = format!("cannot {doing} {}", path.display());
     move |error| CliError::new(Exit::Error, "unwritable", message).because(&error)
@@ -96,8 +124,8 @@ fn give_way() {
     let _ = setpriority_process(None, NICE);
 }
 
-/// A new directory, or an empty one, for its owner only.
-fn make(into: &Path) -> Result<(), CliError> {
+/// A new directory, or an empty one, for its owner only; whether it is new.
+fn make(into: &Path) -> Result<bool, CliError> {
     match fs::DirBuilder::new().mode(0o700).create(into) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let mut found = fs::read_dir(into).map_err(cannot("read", into))?;
@@ -107,9 +135,9 @@ fn make(into: &Path) -> Result<(), CliError> {
                     CliError::new(Exit::Refused, "exists", message).next("choose a new directory; nothing was written")
                 );
             }
-            Ok(())
+            Ok(false)
         }
-        made => made.map_err(cannot("make", into)),
+        made => made.map(|()| true).map_err(cannot("make", into)),
     }
 }
 

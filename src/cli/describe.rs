@@ -72,6 +72,9 @@ fn add(table: &mut Table, path: &str, value: &Value) {
     match value {
         // Times in milliseconds stand beside the same in words; they are for programs.
         _ if path.ends_with("Ms") => (),
+        // What is empty says nothing.
+        Value::Array(items) if items.is_empty() => (),
+        Value::String(text) if text.is_empty() => (),
         Value::Object(fields) => {
             for (name, value) in fields {
                 let left = fields.get(&format!("{name}Ms")).zip(fields.get(&format!("{name}InMs")));

@@ -326,7 +326,7 @@ pub(super) fn status(value: &Value) -> Cell {
         Some(word @ ("ready" | "available" | "attached" | "reserved" | "settled" | "voter" | "complete")) => {
             Cell::good(word)
         }
-        Some(word @ ("failed" | "lost" | "stale" | "unhealthy" | "stranger" | "stuck")) => Cell::bad(word),
+        Some(word @ ("failed" | "lost" | "stale" | "unhealthy" | "degraded" | "stranger" | "stuck")) => Cell::bad(word),
         Some(word) => Cell::busy(word),
         None => Cell::none(),
     }

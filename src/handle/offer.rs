@@ -11,7 +11,7 @@ use bailiwick_actors::{
     filesystem::{self, MANAGED},
     filesystem_attachment, machine,
     ports::{FilesystemProvider, VolumeProvider},
-    storage_rules::{ClaimForm, StorageClaim},
+    storage_rules::{ClaimForm, Pool, PoolName, PoolSettings, ProviderType, StorageClaim},
     supervisor::storage::{Elsewhere, elsewhere},
     vocab::Name,
     volume, volume_attachment,
@@ -244,6 +244,19 @@ impl Offer {
     ) -> Result<(), NotOffered> {
         self.named(entity, provider, &self.volumes)?;
         self.has_machine(fleet, &[], entity, provider, machine)
+    }
+
+    /// Whether this node has the provider that a pool names.
+    ///
+    /// # Errors
+    /// If it does not.
+    pub fn check_pool(&self, name: &PoolName, settings: &PoolSettings) -> Result<(), NotOffered> {
+        // What makes no sense at all is refused by the policy that it is to be part of.
+        let Ok(pool) = Pool::new(settings.provider, settings.attributes.clone()) else { return Ok(()) };
+        let is_named = settings.provider == ProviderType::Exec && settings.attributes.contains_key(Pool::PROVIDER);
+        let Some(entity) = StreamId::new("pool", name.as_str()).ok().filter(|_| is_named) else { return Ok(()) };
+        let all = self.volumes.union(&self.filesystems).cloned().collect();
+        self.named(&entity, &pool.source().provider, &all)
     }
 
     /// Whether the data of a volume or filesystem can stay when it goes, as far as that is known before it is tried.

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use super::{
     Blocker, Fleet, FleetError, blockers,
+    declared::{self, of},
     documents::{DocumentRow, document_row},
     filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_attachment_row, filesystem_row},
     machine_classes::{MachineClassRow, machine_class_row},
@@ -39,7 +40,10 @@ pub struct Description {
     /// Whether it is protected from deletion.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub protected: bool,
-    /// What was declared last.
+    /// For people and programs; nothing is selected by them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub annotations: BTreeMap<String, String>,
+    /// What was declared last, by the names and in the words of a manifest.
     pub spec: Value,
     /// The members of a replica set, as they were seen last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -142,34 +146,45 @@ pub struct History {
 /// If its history cannot be read or understood.
 pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Result<Option<Description>, FleetError> {
     let name = entity.name();
-    let (mut conditions, mut members, mut agent) = (Vec::new(), Vec::new(), None);
+    let (mut conditions, mut members, mut agent, mut annotations) = (Vec::new(), Vec::new(), None, BTreeMap::new());
     let (kind, row, spec, effort) = match entity.kind() {
         machine::State::KIND => {
             let Some(folded) = fleet.machines.folded(name) else { return Ok(None) };
             conditions = conditions_of(&folded.state);
+            annotations = folded.state.spec.as_ref().map(|spec| spec.annotations.clone()).unwrap_or_default();
             agent = folded.state.joined.as_ref().map(agent_row);
             let row = Row::Machine(Box::new(machine_row(fleet, name, folded)));
-            (machine::State::KIND, row, json(&folded.state.spec), folded.state.effort())
+            (machine::State::KIND, row, of(folded.state.spec.as_deref(), declared::machine), folded.state.effort())
         }
         volume::State::KIND => {
             let Some(folded) = fleet.volumes.folded(name) else { return Ok(None) };
             let row = Row::Volume(volume_row(fleet, name, folded));
-            (volume::State::KIND, row, json(&folded.state.spec), folded.state.effort())
+            (volume::State::KIND, row, declared::of_volume(&folded.state), folded.state.effort())
         }
         volume_attachment::State::KIND => {
             let Some(folded) = fleet.attachments.folded(name) else { return Ok(None) };
             let row = Row::Attachment(attachment_row(fleet, name, folded));
-            (volume_attachment::State::KIND, row, json(&folded.state.spec), folded.state.effort())
+            (
+                volume_attachment::State::KIND,
+                row,
+                of(folded.state.spec.as_ref(), declared::volume_attachment),
+                folded.state.effort(),
+            )
         }
         filesystem::State::KIND => {
             let Some(folded) = fleet.filesystems.folded(name) else { return Ok(None) };
             let row = Row::Filesystem(filesystem_row(fleet, name, folded));
-            (filesystem::State::KIND, row, json(&folded.state.spec), folded.state.effort())
+            (filesystem::State::KIND, row, declared::of_filesystem(&folded.state), folded.state.effort())
         }
         filesystem_attachment::State::KIND => {
             let Some(folded) = fleet.filesystem_attachments.folded(name) else { return Ok(None) };
             let row = Row::FilesystemAttachment(filesystem_attachment_row(fleet, name, folded));
-            (filesystem_attachment::State::KIND, row, json(&folded.state.spec), folded.state.effort())
+            (
+                filesystem_attachment::State::KIND,
+                row,
+                of(folded.state.spec.as_ref(), declared::filesystem_attachment),
+                folded.state.effort(),
+            )
         }
         policy::State::KIND => {
             let Some(folded) = fleet.policies.folded(name) else { return Ok(None) };
@@ -179,23 +194,23 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         machine_class::State::KIND => {
             let Some(folded) = fleet.machine_classes.folded(name) else { return Ok(None) };
             let row = Row::MachineClass(Box::new(machine_class_row(fleet, name, folded)));
-            (machine_class::State::KIND, row, json(&folded.state.content), None)
+            (machine_class::State::KIND, row, of(folded.state.content.as_deref(), declared::machine_class), None)
         }
         machine_set::State::KIND => {
             let Some(folded) = fleet.machine_sets.folded(name) else { return Ok(None) };
             let row = Row::MachineSet(machine_set_row(fleet, name, folded));
-            (machine_set::State::KIND, row, json(&folded.state.spec), None)
+            (machine_set::State::KIND, row, of(folded.state.spec.as_ref(), declared::machine_set), None)
         }
         machine_deployment::State::KIND => {
             let Some(folded) = fleet.machine_deployments.folded(name) else { return Ok(None) };
             let row = Row::MachineDeployment(Box::new(machine_deployment_row(fleet, name, folded)));
-            (machine_deployment::State::KIND, row, json(&folded.state.spec), None)
+            (machine_deployment::State::KIND, row, of(folded.state.spec.as_ref(), declared::machine_deployment), None)
         }
         replica_set::State::KIND => {
             let Some(folded) = fleet.replica_sets.folded(name) else { return Ok(None) };
             members = members_of(fleet, name, &folded.state);
             let row = Row::ReplicaSet(Box::new(replica_set_row(fleet, name, folded)));
-            (replica_set::State::KIND, row, json(&folded.state.spec), None)
+            (replica_set::State::KIND, row, of(folded.state.spec.as_ref(), declared::replica_set), None)
         }
         member::State::KIND => {
             let Some(folded) = fleet.members.folded(name) else { return Ok(None) };
@@ -246,6 +261,7 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         position: fleet.position.0,
         blockers: blockers(fleet, entity),
         row,
+        annotations,
         spec,
         members,
         agent,

@@ -8,6 +8,7 @@ mod blockers;
 mod budgets;
 mod calendar;
 mod clock;
+mod declared;
 mod describe;
 mod diff;
 mod documents;

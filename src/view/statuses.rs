@@ -30,7 +30,7 @@ pub fn statuses(kind: &str) -> &'static [&'static str] {
         "machine-set" => &["changing", "waiting", "at-rest", "held", "frozen", "removing"],
         "machine-deployment" => &["progressing", "complete", "waiting", "paused", "stuck", "removing"],
         "machine-class" => &["unused", "in-use", "removing"],
-        "replica-set" => &["not-begun", "looking", "settled", "changing", "waiting"],
+        "replica-set" => &["not-begun", "looking", "settled", "degraded", "changing", "waiting"],
         "member" => &["declared", "joining", "learner", "voter", "leaving", "stranger"],
         _ => &[],
     }

@@ -2,7 +2,9 @@
 
 use bailiwick_actors::{
     contract::{Decider, NoView},
-    machine, machine_deployment, machine_set, replica_set,
+    machine::{self, Instance},
+    machine_deployment, machine_set, replica_set,
+    supervisor::replica_sets::begins_on,
     vocab::{Life, Name, Timestamp},
 };
 use bailiwick_journal::StreamId;
@@ -154,6 +156,9 @@ pub(super) fn of_replica_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
     if row.ready || (wanted == "at-its-number" && is_at_number) {
         return Some(None);
     }
+    if let Some(unmet) = not_begun(fleet, state) {
+        return Some(Some(unmet));
+    }
     let due = next_look(state);
     let missing = if is_at_number {
         "not all members are healthy, or none leads".to_owned()
@@ -168,6 +173,20 @@ pub(super) fn of_replica_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
         (None, None, None) => (missing, "the next read of its state".to_owned()),
     };
     Some(Some(Unmet::new(precondition, because, by).looked_at(due)))
+}
+
+/// What a set waits for that nobody has begun yet: the machine that it begins on.
+fn not_begun(fleet: &Fleet, state: &replica_set::State) -> Option<Unmet> {
+    const FIRST: &str = "its first server";
+    let spec = state.spec.as_ref().filter(|_| state.is_settled() && state.seen.is_none())?;
+    let Some(seat) = begins_on(&fleet.machines, spec) else {
+        let by = "`bailiwick apply` it with a seat on a machine that exists";
+        return Some(Unmet::new(FIRST, "the machines of all its seats are gone", by));
+    };
+    let machine = format!("machine/{}", seat.machine);
+    let is_running =
+        fleet.machines.get(seat.machine.as_str()).is_some_and(|it| matches!(it.instance, Instance::Running { .. }));
+    (!is_running).then(|| of_other(fleet, &machine, "running", FIRST))
 }
 
 pub(super) fn of_member(fleet: &Fleet, name: &str, wanted: &str) -> Option<Option<Unmet>> {

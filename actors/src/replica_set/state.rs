@@ -89,12 +89,20 @@ impl State {
         self.life == Life::Alive && self.phase == Phase::Settled
     }
 
-    /// One word for people: `settled`, `looking`, `changing`, `waiting`.
+    /// Whether a member that votes was not healthy, or said nothing, when it was looked at last.
+    pub fn is_degraded(&self) -> bool {
+        let Some(seen) = &self.seen else { return false };
+        let mut voters = seen.configuration.members.iter().filter(|member| member.is_voter());
+        voters.any(|member| seen.status(member.id).is_none_or(|status| !status.healthy))
+    }
+
+    /// One word for people: `settled`, `degraded`, `looking`, `changing`, `waiting`.
     pub fn status(&self) -> &'static str {
         match (&self.phase, self.life) {
             (_, Life::Undeclared) => "undeclared",
             (_, Life::Removed) => "removed",
             (Phase::Settled, _) if self.seen.is_none() => "not-begun",
+            (Phase::Settled, _) if self.is_degraded() => "degraded",
             (Phase::Settled, _) => "settled",
             (Phase::Looking, _) => "looking",
             (Phase::Stepping { .. }, _) => "changing",

@@ -265,11 +265,13 @@ fn replica_sets(hand: &mut Hand) {
     hand.ask(&mut set, Command::TakeStep { step, seen: at });
     let round = set.state().phase_at;
     hand.ask(&mut set, Command::Report(Report::Stepped { round, outcome: Outcome::Done }));
-    let round = set.state().phase_at;
-    hand.ask(
-        &mut set,
-        Command::Report(Report::Seen { round, observation: seen(&[of(1, true), of(2, false), of(9, false)]) }),
-    );
+    let whole = seen(&[of(1, true), of(2, false), of(9, false)]);
+    let mut degraded = whole.clone();
+    degraded.statuses[0].healthy = false;
+    for observation in [whole.clone(), degraded, whole] {
+        let round = set.state().phase_at;
+        hand.ask(&mut set, Command::Report(Report::Seen { round, observation }));
+    }
     members(hand, &set);
 }
 

@@ -3,6 +3,7 @@
 mod guide;
 mod journals;
 mod reference;
+mod said_again;
 mod texts;
 mod way_out;
 

@@ -119,6 +119,10 @@ impl Moment<'_> {
     /// What asks for the same as a command line does; nothing for one that this test does not know.
     fn asks(&self, line: &[&str]) -> Option<Vec<(StreamId, AnyCommand)>> {
         let (verb, rest) = line.split_first()?;
+        if let ["rollout", "resume", name] = line {
+            let deployment = StreamId::new(machine_deployment::State::KIND, name).ok()?;
+            return Some(vec![(deployment, AnyCommand::MachineDeployment(machine_deployment::Command::Resume))]);
+        }
         let named = rest.iter().filter(|word| !word.starts_with('-'));
         let entities: Vec<StreamId> = named.map(|word| word.parse()).collect::<Result<_, _>>().ok()?;
         let entity = entities.first()?.clone();

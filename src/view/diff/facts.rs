@@ -22,6 +22,7 @@ use serde_json::Value;
 
 use super::super::{
     Fleet,
+    declared::{self, of},
     documents::says,
     members::{MemberRow, rows as member_rows},
     policies::as_declared,
@@ -160,7 +161,11 @@ fn machine(fleet: &Fleet, stream: &StreamId, state: &machine::State) -> Told {
     told.names("strays", state.strays.keys());
     told.names("letGo", &state.kept);
     told.trouble(machine_trouble(state));
-    told.fields("spec", &state.spec);
+    if let Some(spec) = &state.spec {
+        told.fields("labels", &spec.labels);
+        told.fields("annotations", &spec.annotations);
+    }
+    told.fields("spec", of(state.spec.as_deref(), declared::machine));
     told
 }
 
@@ -194,7 +199,7 @@ fn volume(fleet: &Fleet, stream: &StreamId, state: &volume::State) -> Told {
     told.show("keptOf", state.kept_of.as_ref());
     let lost = state.lost.map(|_| "its provider no longer lists it".to_owned());
     told.trouble(state.effort().and_then(|effort| effort.fault()).map(ToString::to_string).into_iter().chain(lost));
-    told.fields("spec", &state.spec);
+    told.fields("spec", declared::of_volume(state));
     told
 }
 
@@ -206,7 +211,7 @@ fn attachment(fleet: &Fleet, stream: &StreamId, state: &volume_attachment::State
     told.show("attachedTo", state.attached().map(|(target, _)| &target.instance));
     let lost = lost.map(|_| "its volume is lost".to_owned());
     told.trouble(state.effort().and_then(|effort| effort.fault()).map(ToString::to_string).into_iter().chain(lost));
-    told.fields("spec", &state.spec);
+    told.fields("spec", of(state.spec.as_ref(), declared::volume_attachment));
     told
 }
 
@@ -223,7 +228,7 @@ fn filesystem(fleet: &Fleet, stream: &StreamId, state: &filesystem::State) -> To
     told.show("madeFor", state.claim.as_ref().map(|by| &by.machine));
     told.show("keptOf", state.kept_of.as_ref());
     told.trouble(state.effort().and_then(|effort| effort.fault()).map(ToString::to_string));
-    told.fields("spec", &state.spec);
+    told.fields("spec", declared::of_filesystem(state));
     told
 }
 
@@ -232,7 +237,7 @@ fn mount(fleet: &Fleet, stream: &StreamId, state: &filesystem_attachment::State)
     told.show("path", state.attached().map(|(_, info)| &info.mount_point));
     told.show("attachedTo", state.attached().map(|(target, _)| &target.instance));
     told.trouble(state.effort().and_then(|effort| effort.fault()).map(ToString::to_string));
-    told.fields("spec", &state.spec);
+    told.fields("spec", of(state.spec.as_ref(), declared::filesystem_attachment));
     told
 }
 
@@ -253,7 +258,7 @@ fn machine_set(fleet: &Fleet, stream: &StreamId, state: &machine_set::State) -> 
     told.put("readyMachines", machines.iter().filter(|machine| machine.is_ready()).count());
     told.trouble(state.rests_until.map(|_| "a machine that it ordered was refused".to_owned()));
     told.put("frozen", state.frozen.is_some());
-    told.fields("spec", &state.spec);
+    told.fields("spec", of(state.spec.as_ref(), declared::machine_set));
     told
 }
 
@@ -267,7 +272,7 @@ fn machine_deployment(fleet: &Fleet, stream: &StreamId, state: &machine_deployme
     told.show("windowOpens", state.awaits);
     told.names("sets", state.sets.keys());
     told.trouble(state.is_late().then(|| "its rollout exceeded its progress deadline".to_owned()));
-    told.fields("spec", &state.spec);
+    told.fields("spec", of(state.spec.as_ref(), declared::machine_deployment));
     told
 }
 
@@ -276,7 +281,7 @@ fn machine_class(fleet: &Fleet, stream: &StreamId, state: &machine_class::State)
     told.put("revision", state.revision);
     told.show("digest", state.content.as_ref().map(|content| content.digest()));
     told.names("machines", &state.users);
-    told.fields("spec", &state.content);
+    told.fields("spec", of(state.content.as_deref(), declared::machine_class));
     told
 }
 
@@ -298,7 +303,7 @@ fn replica_set(fleet: &Fleet, stream: &StreamId, state: &replica_set::State) -> 
         Phase::Waiting { fault, .. } => told.trouble([fault.to_string()]),
         Phase::Idle | Phase::Looking | Phase::Settled => (),
     }
-    told.fields("spec", &state.spec);
+    told.fields("spec", of(state.spec.as_ref(), declared::replica_set));
     told
 }
 

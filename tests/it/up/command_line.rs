@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{Read, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
@@ -90,6 +90,7 @@ fn a_node_that_cannot_be_reached_is_told_as_that() {
     for args in [&["status"][..], &["delete", "machine/a"], &["backup", new], &["journal", "check"], &["wait"]] {
         lab.run(args).code(69).says("error[socket-gone]").says(&format!("kill {}", node.pid()));
     }
+    assert!(!Path::new(new).exists(), "a backup that failed leaves nothing");
     node.signal(Signal::TERM);
     node.ended().code(0);
     lab.run(&["status"]).code(0);

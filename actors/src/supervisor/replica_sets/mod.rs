@@ -19,6 +19,6 @@ pub(crate) mod shell;
 #[cfg(test)]
 mod tests;
 
-pub use plan::{Plan, data_lost_condition, plan, snapshot};
+pub use plan::{Plan, begins_on, data_lost_condition, plan, snapshot};
 pub use state::{Command, Effect, Event, Reason, Rejection, State};
 pub use view::View;

@@ -54,14 +54,20 @@ pub fn plan(machines: &Fold<machine::State>, set: &Name, state: &ReplicaSet, by:
     Some(Plan::Desired(Box::new(decide(&snapshot(machines, set, state), by, &seen.rules))))
 }
 
+/// The seat that a set begins on, or will once its machine runs: the first whose machine is not gone for good.
+pub fn begins_on<'s>(machines: &Fold<machine::State>, spec: &'s Spec) -> Option<&'s Seat> {
+    let machine = |seat: &Seat| machines.get(seat.machine.as_str());
+    let is_gone = |seat: &Seat| machine(seat).is_some_and(|it| matches!(it.life, Life::Dead | Life::Removed));
+    spec.seats.iter().find(|seat| !is_gone(seat))
+}
+
 /// The set begins on its first seat, once the machine there runs; on the next one when that machine is gone for good.
 ///
 /// While a machine may still come up, or is only about to go, another one must not begin: there would be two sets of one
 /// name.
 fn first(machines: &Fold<machine::State>, spec: &Spec) -> Option<Step> {
     let machine = |seat: &Seat| machines.get(seat.machine.as_str());
-    let is_gone = |seat: &&Seat| machine(seat).is_some_and(|it| matches!(it.life, Life::Dead | Life::Removed));
-    let seat = spec.seats.iter().find(|seat| !is_gone(seat)).filter(|seat| machine(seat).is_some_and(is_running))?;
+    let seat = begins_on(machines, spec).filter(|seat| machine(seat).is_some_and(is_running))?;
     let address = seat.peer(spec.space.as_ref(), spec.one_host).ok()?;
     // Source: Juju begins with member 1.
     let first = Member {
