@@ -137,7 +137,8 @@ fn patience(patience: &Overrides) -> Value {
 /// What a machine of a set asks for, under its name there.
 fn claim(claim: &StorageClaim) -> (String, Value) {
     let mut said = Said::default();
-    let directive = format!("{},{},{}", claim.pool.name, claim.size, claim.count);
+    let several = if claim.count == 1 { String::new() } else { format!(",{}", claim.count) };
+    let directive = format!("{},{}{several}", claim.pool.name, claim.size);
     let path = match &claim.form {
         ClaimForm::Volume => {
             said.put("volume", directive);

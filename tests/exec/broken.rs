@@ -108,7 +108,7 @@ async fn one_that_forgets_a_call_and_answers_others() {
     config.limits.silence = std::time::Duration::from_millis(300);
     config.limits.call_time = std::time::Duration::from_millis(900);
     let provider = start(config);
-    fault(create(&provider, 1).await, FaultCode::Aborted, "not answered a call for 900 ms");
+    fault(create(&provider, 1).await, FaultCode::Aborted, "not answered a call for 900ms");
 }
 
 #[tokio::test]

@@ -209,7 +209,7 @@ fn a_machine_that_dies_is_replaced() {
         after.len() == 2 && after.contains(&before[1]) && !after.contains(&before[0])
     });
     sample.lab.run(&["wait", "--timeout", "60s"]).code(0);
-    sample.lab.run(&["pool", "create", "gold", "exec", "provider=smaple"]).code(65).says("did you mean sample?");
+    sample.lab.run(&["pool", "create", "gold", "exec", "provider=smaple"]).code(5).says("did you mean sample?");
     node.signal(Signal::TERM);
     node.ended().code(0);
     assert_eq!(sample.things()["machine"].len(), 2, "what was left of it is gone");
