@@ -1,16 +1,23 @@
 //! Filesystem effects as provider calls.
 
-use bailiwick_journal::StreamId;
+use bailiwick_journal::{StreamId, Version};
 use uuid::Uuid;
 
 use super::{Command, Effect, Report, State, Storage};
 use crate::{
     ports::{CreateFilesystem, ProvisionedFilesystem},
-    shell::{AnyCommand, Call, FilesystemCall, Kind, Work},
+    shell::{AnyCommand, Call, FilesystemCall, Kind, Urgency, Work},
     vocab::{EffectId, Fault, Name, Timestamp},
 };
 
 impl Kind for State {
+    fn command_of(any: AnyCommand) -> Option<Command> {
+        match any {
+            AnyCommand::Filesystem(command) => Some(command),
+            _ => None,
+        }
+    }
+
     fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
         let (id, attempt) = match effect {
             Effect::WakeAt(due) => return Work::WakeAt(*due),
@@ -43,6 +50,29 @@ impl Kind for State {
         let provider = self.source();
         let machine = self.machine().cloned();
         Work::Call(Box::new(Call::Filesystem { stream: stream.clone(), provider, machine, id, attempt, call }))
+    }
+
+    fn made(&self) -> Option<(Version, EffectId)> {
+        match &self.storage {
+            Storage::Provisioned { intent, filesystem } => Some((*intent, filesystem.effect)),
+            _ => None,
+        }
+    }
+
+    fn is_report(command: &Command) -> bool {
+        matches!(command, Command::Report(_))
+    }
+
+    fn urgency(command: &Command) -> Urgency {
+        match command {
+            Command::Remove
+            | Command::RemoveForced
+            | Command::Release
+            | Command::Destroy
+            | Command::ReleaseAttachment { .. }
+            | Command::Report(_) => Urgency::Always,
+            _ => Urgency::WhileLeaving,
+        }
     }
 
     fn is_leaving(&self) -> bool {

@@ -6,11 +6,18 @@ use uuid::Uuid;
 use super::{Command, Effect, Report, Spec, State, Target};
 use crate::{
     ports::{AttachFilesystem, DetachFilesystem, FilesystemAttachmentInfo},
-    shell::{AnyCommand, Call, FilesystemCall, Kind, Work},
+    shell::{AnyCommand, Call, FilesystemCall, Kind, Urgency, Work},
     vocab::{EffectId, Fault, Timestamp},
 };
 
 impl Kind for State {
+    fn command_of(any: AnyCommand) -> Option<Command> {
+        match any {
+            AnyCommand::FilesystemAttachment(command) => Some(command),
+            _ => None,
+        }
+    }
+
     fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
         let (id, attempt) = match effect {
             Effect::WakeAt(due) => return Work::WakeAt(*due),
@@ -27,6 +34,17 @@ impl Kind for State {
         };
         let machine = spec.map(|spec| spec.machine.clone());
         Work::Call(Box::new(Call::Filesystem { stream: stream.clone(), provider, machine, id, attempt, call }))
+    }
+
+    fn is_report(command: &Command) -> bool {
+        matches!(command, Command::Report(_))
+    }
+
+    fn urgency(command: &Command) -> Urgency {
+        match command {
+            Command::Remove | Command::RemoveForced | Command::Report(_) => Urgency::Always,
+            _ => Urgency::WhileLeaving,
+        }
     }
 
     fn is_leaving(&self) -> bool {

@@ -6,11 +6,18 @@ use uuid::Uuid;
 use super::{Command, Effect, Report, State};
 use crate::{
     ports::{CreateMachine, MachineInstance, SecretData},
-    shell::{AnyCommand, Call, Kind, MachineCall, Work},
+    shell::{AnyCommand, Call, Kind, MachineCall, Urgency, Work},
     vocab::{EffectId, Fault, Name, Timestamp},
 };
 
 impl Kind for State {
+    fn command_of(any: AnyCommand) -> Option<Command> {
+        match any {
+            AnyCommand::Machine(command) => Some(command),
+            _ => None,
+        }
+    }
+
     fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
         let provider = self.spec.as_ref().map(|spec| spec.provider.clone());
         let (id, attempt) = match effect {
@@ -39,6 +46,29 @@ impl Kind for State {
             _ => MachineCall::Delete { is_proven: false },
         };
         Work::Call(Box::new(Call::Machine { stream: stream.clone(), provider, id, attempt, call }))
+    }
+
+    fn is_report(command: &Command) -> bool {
+        matches!(command, Command::Report(_))
+    }
+
+    fn urgency(command: &Command) -> Urgency {
+        match command {
+            // What agents say of themselves waits: they say it again.
+            Command::Report(Report::Node { .. } | Report::Joined { .. } | Report::NodeChanged { .. }) => Urgency::Never,
+            Command::Report(_)
+            | Command::Hold { .. }
+            | Command::Unhold
+            | Command::Remove
+            | Command::RemoveWith(_)
+            | Command::Disown
+            | Command::ReleaseAttachment { .. }
+            | Command::ReleaseMount { .. }
+            | Command::ReleaseContainer { .. }
+            | Command::Unassign { .. }
+            | Command::Disengage { .. } => Urgency::Always,
+            _ => Urgency::WhileLeaving,
+        }
     }
 
     fn is_leaving(&self) -> bool {

@@ -5,14 +5,28 @@ use uuid::Uuid;
 
 use super::{Command, Effect, State};
 use crate::{
-    shell::{AnyCommand, Kind, Work},
+    shell::{AnyCommand, Kind, Urgency, Work},
     vocab::Timestamp,
 };
 
 impl Kind for State {
+    fn command_of(any: AnyCommand) -> Option<Command> {
+        match any {
+            AnyCommand::MachineDeployment(command) => Some(command),
+            _ => None,
+        }
+    }
+
     fn work(&self, _journal: Uuid, _stream: &StreamId, effect: &Effect) -> Work {
         let Effect::WakeAt(due) = effect;
         Work::WakeAt(*due)
+    }
+
+    fn urgency(command: &Command) -> Urgency {
+        match command {
+            Command::Remove | Command::Pause => Urgency::Always,
+            _ => Urgency::WhileLeaving,
+        }
     }
 
     fn is_leaving(&self) -> bool {

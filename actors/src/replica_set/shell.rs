@@ -9,7 +9,7 @@ use crate::{
         ReplicaSetEngine,
         replica_set::{Action, Change, Contact, Observation, Outcome, Server, Stamp, Step},
     },
-    shell::{AnyCommand, Call, Kind, ReplicaSetCall, Work},
+    shell::{AnyCommand, Call, Kind, ReplicaSetCall, Urgency, Work},
     vocab::{
         EffectId, Fault, FaultCode, Timestamp,
         guard::{self, Guard},
@@ -17,6 +17,13 @@ use crate::{
 };
 
 impl Kind for State {
+    fn command_of(any: AnyCommand) -> Option<Command> {
+        match any {
+            AnyCommand::ReplicaSet(command) => Some(command),
+            _ => None,
+        }
+    }
+
     fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
         let round = match effect {
             Effect::WakeAt(due) => return Work::WakeAt(*due),
@@ -30,6 +37,17 @@ impl Kind for State {
         let contact = self.contact(stream);
         let id = EffectId::of(journal, stream, round);
         Work::Call(Box::new(Call::ReplicaSet { stream: stream.clone(), engine, id, round, contact, call }))
+    }
+
+    fn is_report(command: &Command) -> bool {
+        matches!(command, Command::Report(_))
+    }
+
+    fn urgency(command: &Command) -> Urgency {
+        match command {
+            Command::Remove | Command::Report(_) => Urgency::Always,
+            _ => Urgency::WhileLeaving,
+        }
     }
 
     fn is_leaving(&self) -> bool {

@@ -10,11 +10,8 @@ use bailiwick_journal::StreamId;
 
 use super::Timetable;
 use crate::{
-    contract::Decider,
-    filesystem, filesystem_attachment, machine, machine_deployment, machine_set, replica_set,
-    shell::{AnyCommand, Ask, AskError, Kind, Origin, Registry, Services},
+    shell::{Ask, AskError, Origin, Registry, Services, kind},
     vocab::{Timestamp, derived_uuid},
-    volume, volume_attachment,
 };
 
 /// Wake-ups that are on their way at one time; the next go when these are answered.
@@ -191,7 +188,7 @@ async fn wake_all(
     for group in ready.chunks(WAKES_MAX) {
         let mut asks = Vec::new();
         for (stream, due) in group {
-            let Some(command) = command(stream, *due) else {
+            let Some(command) = kind(stream.kind()).and_then(|kind| (kind.wake)(*due)) else {
                 continue;
             };
             let id = derived_uuid(&format!("wake {stream} {} {}", due.0, now.0));
@@ -214,18 +211,4 @@ async fn wake_all(
         }
     }
     again
-}
-
-fn command(stream: &StreamId, due: Timestamp) -> Option<AnyCommand> {
-    match stream.kind() {
-        machine::State::KIND => machine::State::wake(due),
-        replica_set::State::KIND => replica_set::State::wake(due),
-        volume::State::KIND => volume::State::wake(due),
-        volume_attachment::State::KIND => volume_attachment::State::wake(due),
-        filesystem::State::KIND => filesystem::State::wake(due),
-        filesystem_attachment::State::KIND => filesystem_attachment::State::wake(due),
-        machine_set::State::KIND => machine_set::State::wake(due),
-        machine_deployment::State::KIND => machine_deployment::State::wake(due),
-        _ => None,
-    }
 }

@@ -17,8 +17,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Answer, AnyCommand, AskError, AskGroup, GroupAnswer, Origin, Registry, RehearseGroup, Services,
-    address::{AnyAddr, AnyEntity, any_verdict_text},
+    any::{AnyAddr, AnyEntity},
     entity_actor::Proposal,
+    table,
 };
 use crate::{
     contract::{Known, Stored},
@@ -104,7 +105,7 @@ type Members = BTreeMap<StreamId, Member>;
 /// The actor of a stream, kept in memory for a group.
 #[derive(Debug)]
 struct Member {
-    addr: AnyAddr,
+    addr: Arc<dyn AnyAddr>,
     born: u64,
     /// Whether it said that it waits for nothing but commands and due times.
     idle: bool,
@@ -213,7 +214,7 @@ async fn found(registry: &Addr<Registry>, commands: &[(StreamId, AnyCommand, Ori
     registry.send(FindAll(streams)).await.map_err(|_| AskError::Stopping)?
 }
 
-async fn snapshots(members: &Members) -> Result<BTreeMap<StreamId, AnyEntity>, AskError> {
+async fn snapshots(members: &Members) -> Result<BTreeMap<StreamId, Box<dyn AnyEntity>>, AskError> {
     let asked: Vec<_> = members.iter().map(|(stream, member)| (stream, member.addr.snapshot())).collect();
     let mut entities = BTreeMap::new();
     for (stream, snapshot) in asked {
@@ -226,7 +227,7 @@ async fn snapshots(members: &Members) -> Result<BTreeMap<StreamId, AnyEntity>, A
 fn propose_all(
     services: &Services,
     now: Timestamp,
-    entities: &mut BTreeMap<StreamId, AnyEntity>,
+    entities: &mut BTreeMap<StreamId, Box<dyn AnyEntity>>,
     commands: &[(StreamId, AnyCommand, Origin)],
 ) -> Result<Vec<Proposal>, AskError> {
     let known = Known { now, ..services.known() };
@@ -359,7 +360,9 @@ fn first_answer(services: &Services, origin: &Origin, content: [u8; 16]) -> Resu
     let last = answered.position.plus(u64::from(recorded));
     let mut answers = Vec::new();
     for entry in read(services, answered.position.next(), last)? {
-        let text = any_verdict_text(&entry).map_err(unreadable)?;
+        let stream = &entry.header.stream;
+        let kind = table::kind(stream.kind()).ok_or_else(|| unreadable(format!("{stream} is of an unknown kind")))?;
+        let text = (kind.verdict_text)(&entry).map_err(unreadable)?;
         answers.push(Answer::of(&entry, text, true, false));
     }
     Ok(Some(GroupAnswer { done: note.header.meta.outcome != Outcome::Refused, answers }))

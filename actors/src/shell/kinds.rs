@@ -1,6 +1,6 @@
 //! The kinds that the registry can start, and what their effects mean as work.
 
-use bailiwick_journal::{Intake, StreamId};
+use bailiwick_journal::{Intake, StreamId, Version};
 use uuid::Uuid;
 
 use super::{Call, Services};
@@ -8,7 +8,7 @@ use crate::{
     contract::{Decider, Entity, NoEffect, NoView},
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
     policy, replica_set,
-    vocab::Timestamp,
+    vocab::{EffectId, Timestamp},
     volume, volume_attachment,
 };
 
@@ -19,6 +19,29 @@ pub trait Kind: Decider<View = NoView> + Unpin {
 
     /// The command that says that something is due; none for a kind that never waits.
     fn wake(due: Timestamp) -> Option<AnyCommand>;
+
+    /// Whether it is ever owed anything by the world, or waits for a time.
+    const OWES: bool = true;
+
+    /// Its command, out of one for whatever kind; none if it is for another.
+    fn command_of(any: AnyCommand) -> Option<Self::Command>;
+
+    /// Whether a command reports how running work went.
+    fn is_report(_command: &Self::Command) -> bool {
+        false
+    }
+
+    /// When a command may be recorded although the disk is nearly full. The last of it is for what running work reports, for
+    /// the operator who stops things or lets them go, and for all that this takes: what is leaving goes on until it is gone,
+    /// and what it leaves lets go of it.
+    fn urgency(command: &Self::Command) -> Urgency {
+        if Self::is_report(command) { Urgency::Always } else { Urgency::WhileLeaving }
+    }
+
+    /// The intent that storage was made for, and the id that it was made under; none if none was.
+    fn made(&self) -> Option<(Version, EffectId)> {
+        None
+    }
 
     /// Whether it was removed and has not gone yet: what it still has to do gives something back, so it goes on while the
     /// disk is nearly full.
@@ -95,75 +118,32 @@ impl AnyCommand {
         }
     }
 
-    /// When it may be recorded although the disk is nearly full. The last of it is for what running work reports, for the
-    /// operator who stops things or lets them go, and for all that this takes: what is leaving goes on until it is gone, and
-    /// what it leaves lets go of it. What agents say of themselves waits: they say it again.
-    pub fn urgency(&self) -> Urgency {
-        use machine::{Command, Report};
-        let is_urgent = match self {
-            Self::Machine(Command::Report(
-                Report::Node { .. } | Report::Joined { .. } | Report::NodeChanged { .. },
-            )) => return Urgency::Never,
-            Self::Machine(
-                Command::Hold { .. }
-                | Command::Unhold
-                | Command::Remove
-                | Command::RemoveWith(_)
-                | Command::Disown
-                | Command::ReleaseAttachment { .. }
-                | Command::ReleaseMount { .. }
-                | Command::ReleaseContainer { .. }
-                | Command::Unassign { .. }
-                | Command::Disengage { .. },
-            ) => true,
-            Self::Volume(
-                volume::Command::Remove
-                | volume::Command::RemoveForced
-                | volume::Command::RemoveWithFilesystem
-                | volume::Command::Release
-                | volume::Command::Destroy
-                | volume::Command::ReleaseAttachment { .. }
-                | volume::Command::ReleaseFilesystem { .. },
-            ) => true,
-            Self::VolumeAttachment(volume_attachment::Command::Remove | volume_attachment::Command::RemoveForced) => {
-                true
-            }
-            Self::Filesystem(
-                filesystem::Command::Remove
-                | filesystem::Command::RemoveForced
-                | filesystem::Command::Release
-                | filesystem::Command::Destroy
-                | filesystem::Command::ReleaseAttachment { .. },
-            ) => true,
-            Self::FilesystemAttachment(
-                filesystem_attachment::Command::Remove | filesystem_attachment::Command::RemoveForced,
-            ) => true,
-            Self::MachineSet(machine_set::Command::Remove | machine_set::Command::RemoveOwned) => true,
-            Self::MachineClass(machine_class::Command::Remove | machine_class::Command::Release { .. }) => true,
-            Self::MachineDeployment(machine_deployment::Command::Remove | machine_deployment::Command::Pause) => true,
-            Self::ReplicaSet(replica_set::Command::Remove) | Self::Member(member::Command::Forget { .. }) => true,
-            other => other.is_report(),
-        };
-        if is_urgent { Urgency::Always } else { Urgency::WhileLeaving }
-    }
-
     /// Whether it reports how running work went.
     pub fn is_report(&self) -> bool {
         match self {
-            Self::Machine(command) => matches!(command, machine::Command::Report(_)),
-            Self::Volume(command) => matches!(command, volume::Command::Report(_)),
-            Self::VolumeAttachment(command) => matches!(command, volume_attachment::Command::Report(_)),
-            Self::ReplicaSet(command) => matches!(command, replica_set::Command::Report(_)),
-            Self::Policy(_) | Self::Member(_) | Self::Document(_) => false,
-            Self::Filesystem(command) => matches!(command, filesystem::Command::Report(_)),
-            Self::FilesystemAttachment(command) => matches!(command, filesystem_attachment::Command::Report(_)),
-            // Its supervisor's reports are told again, as long as it takes.
+            Self::Machine(command) => machine::State::is_report(command),
+            Self::Volume(command) => volume::State::is_report(command),
+            Self::VolumeAttachment(command) => volume_attachment::State::is_report(command),
+            Self::ReplicaSet(command) => replica_set::State::is_report(command),
+            Self::Filesystem(command) => filesystem::State::is_report(command),
+            Self::FilesystemAttachment(command) => filesystem_attachment::State::is_report(command),
+            // Reports of supervisors are told again, as long as it takes.
             Self::MachineSet(_) | Self::MachineDeployment(_) | Self::MachineClass(_) => false,
+            Self::Policy(_) | Self::Member(_) | Self::Document(_) => false,
         }
     }
 }
 
 impl Kind for document::State {
+    const OWES: bool = false;
+
+    fn command_of(any: AnyCommand) -> Option<document::Command> {
+        match any {
+            AnyCommand::Document(command) => Some(command),
+            _ => None,
+        }
+    }
+
     fn work(&self, _journal: Uuid, _stream: &StreamId, effect: &NoEffect) -> Work {
         match *effect {}
     }
@@ -174,6 +154,15 @@ impl Kind for document::State {
 }
 
 impl Kind for policy::State {
+    const OWES: bool = false;
+
+    fn command_of(any: AnyCommand) -> Option<policy::Command> {
+        match any {
+            AnyCommand::Policy(command) => Some(command),
+            _ => None,
+        }
+    }
+
     fn work(&self, _journal: Uuid, _stream: &StreamId, effect: &NoEffect) -> Work {
         match *effect {}
     }

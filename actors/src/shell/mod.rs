@@ -3,8 +3,8 @@
 //! All actors run on one arbiter; the journal's commit thread is the only border that a command crosses.
 
 mod absence;
-mod address;
 mod allowance;
+mod any;
 mod assemble;
 mod budgets;
 mod calls;
@@ -22,6 +22,7 @@ mod rebuild;
 mod registry;
 mod secrets;
 mod services;
+mod table;
 mod taken_over;
 mod wishes;
 
@@ -50,4 +51,5 @@ pub use plant::{Plant, plant};
 pub use rebuild::{RebuildError, Rebuilt, rebuild};
 pub use registry::{Quiesce, Registry, RegistryStats, StartAll, Stats};
 pub use services::{Limits, Providers, Services, Source};
+pub(crate) use table::kind;
 pub use taken_over::TakenOver;

@@ -3,15 +3,13 @@
 use std::{collections::BTreeMap, ops::ControlFlow};
 
 use bailiwick_journal::{EntryView, Filter, Journal, Position, ReadError, StreamId};
-use uuid::Uuid;
 
-use super::{Kind, TakenOver, Work};
+use super::{TakenOver, any::AnyEntity, table::KINDS};
 use crate::{
-    contract::{Decider, Decoded, DecodedEvents, Entity, NoView, PolicyInForce, StoredError, View},
-    filesystem, filesystem_attachment, machine, machine_deployment, machine_set, policy, replica_set,
+    contract::{Decider, Decoded, DecodedEvents, Entity, PolicyInForce, StoredError, View},
+    policy,
     supervisor::{machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
-    volume, volume_attachment,
 };
 
 /// What a journal says is true, and what is owed.
@@ -45,31 +43,28 @@ pub enum RebuildError {
     Stored { position: Position, stream: StreamId, source: StoredError },
 }
 
+/// The entities of a kind.
+type Entities = BTreeMap<StreamId, Box<dyn AnyEntity>>;
+
 #[derive(Default)]
 struct Folds {
-    machines: BTreeMap<StreamId, Entity<machine::State>>,
-    volumes: BTreeMap<StreamId, Entity<volume::State>>,
-    attachments: BTreeMap<StreamId, Entity<volume_attachment::State>>,
-    filesystems: BTreeMap<StreamId, Entity<filesystem::State>>,
-    filesystem_attachments: BTreeMap<StreamId, Entity<filesystem_attachment::State>>,
+    /// As the kinds of the table.
+    by_kind: Vec<Entities>,
     policies: BTreeMap<StreamId, Entity<policy::State>>,
-    replica_sets: BTreeMap<StreamId, Entity<replica_set::State>>,
-    machine_sets: BTreeMap<StreamId, Entity<machine_set::State>>,
-    machine_deployments: BTreeMap<StreamId, Entity<machine_deployment::State>>,
 }
 
 impl Folds {
-    fn taken_over(&self, journal: Uuid, into: &mut TakenOver) {
-        for (stream, entity) in &self.volumes {
-            if let volume::Storage::Provisioned { intent, volume } = &entity.state().storage {
-                into.note(journal, stream, *intent, volume.effect);
-            }
+    fn take_in(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError> {
+        let stream = &entry.header.stream;
+        let owing = || KINDS.iter().filter(|kind| kind.owes);
+        let Some(number) = owing().position(|kind| kind.name == stream.kind()) else { return Ok(()) };
+        self.by_kind.resize_with(self.by_kind.len().max(number + 1), Entities::new);
+        let entities = &mut self.by_kind[number];
+        if let Some(entity) = entities.get_mut(stream) {
+            return entity.take_in(entry);
         }
-        for (stream, entity) in &self.filesystems {
-            if let filesystem::Storage::Provisioned { intent, filesystem } = &entity.state().storage {
-                into.note(journal, stream, *intent, filesystem.effect);
-            }
-        }
+        let empty = owing().nth(number).map(|kind| (kind.empty)(stream.clone())).expect("it was found");
+        entities.entry(stream.clone()).or_insert(empty).take_in(entry)
     }
 }
 
@@ -97,15 +92,14 @@ pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
         machine_sets_supervisor: Entity::new(supervisor(machine_sets::View::NAME)),
     };
     fold_all(journal, position, &mut folds, &mut rebuilt)?;
-    folds.taken_over(journal.id(), &mut rebuilt.taken_over);
-    owed(journal.id(), &folds.volumes, &mut rebuilt);
-    owed(journal.id(), &folds.machines, &mut rebuilt);
-    owed(journal.id(), &folds.attachments, &mut rebuilt);
-    owed(journal.id(), &folds.filesystems, &mut rebuilt);
-    owed(journal.id(), &folds.filesystem_attachments, &mut rebuilt);
-    owed(journal.id(), &folds.replica_sets, &mut rebuilt);
-    owed(journal.id(), &folds.machine_sets, &mut rebuilt);
-    owed(journal.id(), &folds.machine_deployments, &mut rebuilt);
+    for (stream, entity) in folds.by_kind.iter().flatten() {
+        entity.note_taken_over(journal.id(), &mut rebuilt.taken_over);
+        let (calls, waits) = entity.owed(journal.id());
+        rebuilt.waiting.extend(waits.into_iter().map(|due| (stream.clone(), due)));
+        if calls {
+            rebuilt.busy.push(stream.clone());
+        }
+    }
     let default = folds.policies.iter().find(|(stream, _)| stream.name() == policy::default_name().as_str());
     if let Some((stream, entity)) = default {
         rebuilt.policy = entity.state().in_force(stream);
@@ -144,15 +138,10 @@ fn take_in(folds: &mut Folds, rebuilt: &mut Rebuilt, entry: &Decoded<'_>) -> Res
     let stream = &entry.header.stream;
     let kind = stream.kind();
     match kind {
-        machine::State::KIND => fold(&mut folds.machines, entry)?,
-        volume::State::KIND => fold(&mut folds.volumes, entry)?,
-        volume_attachment::State::KIND => fold(&mut folds.attachments, entry)?,
-        policy::State::KIND => fold(&mut folds.policies, entry)?,
-        filesystem::State::KIND => fold(&mut folds.filesystems, entry)?,
-        filesystem_attachment::State::KIND => fold(&mut folds.filesystem_attachments, entry)?,
-        replica_set::State::KIND => fold(&mut folds.replica_sets, entry)?,
-        machine_set::State::KIND => fold(&mut folds.machine_sets, entry)?,
-        machine_deployment::State::KIND => fold(&mut folds.machine_deployments, entry)?,
+        policy::State::KIND => {
+            let new = || Entity::new(stream.clone());
+            folds.policies.entry(stream.clone()).or_insert_with(new).take_in_decoded(entry)?;
+        }
         "supervisor" if stream.name() == machines::View::NAME => rebuilt.machines_supervisor.take_in_decoded(entry)?,
         "supervisor" if stream.name() == storage::View::NAME => rebuilt.storage_supervisor.take_in_decoded(entry)?,
         "supervisor" if stream.name() == replica_sets::View::NAME => {
@@ -162,7 +151,7 @@ fn take_in(folds: &mut Folds, rebuilt: &mut Rebuilt, entry: &Decoded<'_>) -> Res
             rebuilt.machine_sets_supervisor.take_in_decoded(entry)?
         }
         // Later releases add kinds; what is not known here is left alone.
-        _ => (),
+        _ => folds.take_in(entry)?,
     }
     if machines::View::wants(kind) {
         rebuilt.machines_view.apply_decoded(entry)?;
@@ -177,28 +166,4 @@ fn take_in(folds: &mut Folds, rebuilt: &mut Rebuilt, entry: &Decoded<'_>) -> Res
         rebuilt.machine_sets_view.apply_decoded(entry)?;
     }
     Ok(())
-}
-
-fn fold<D: Decider>(entities: &mut BTreeMap<StreamId, Entity<D>>, entry: &Decoded<'_>) -> Result<(), StoredError> {
-    let stream = &entry.header.stream;
-    if !entities.contains_key(stream) {
-        entities.insert(stream.clone(), Entity::new(stream.clone()));
-    }
-    entities.get_mut(stream).expect("it was just put there").take_in_decoded(entry)
-}
-
-fn owed<D: Kind>(journal: Uuid, entities: &BTreeMap<StreamId, Entity<D>>, rebuilt: &mut Rebuilt) {
-    for (stream, entity) in entities {
-        let state = entity.state();
-        let mut calls = false;
-        for effect in state.pending(&NoView) {
-            match state.work(journal, stream, &effect) {
-                Work::WakeAt(due) => rebuilt.waiting.push((stream.clone(), due)),
-                Work::Call(_) => calls = true,
-            }
-        }
-        if calls {
-            rebuilt.busy.push(stream.clone());
-        }
-    }
 }

@@ -3,26 +3,25 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     rc::Rc,
+    sync::Arc,
 };
 
 use actix::{Actor, Addr, AsyncContext, Context, Handler, Message, ResponseFuture, WrapFuture};
 use bailiwick_journal::{AppendError, Body, Draft, EntryKind, Intake, Meta, Outcome, StreamId, digest};
 
-use super::{Answer, Ask, AskError, EntityActor, Executor, Kind, Limits, ScheduleActor, Services, address::AnyAddr};
-use crate::{
-    contract::{Decider, Entity},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
-    policy, replica_set,
-    vocab::{Timestamp, derived_uuid},
-    volume, volume_attachment,
+use super::{
+    Answer, Ask, AskError, Executor, Limits, ScheduleActor, Services,
+    any::AnyAddr,
+    table::{self, Around},
 };
+use crate::vocab::{Timestamp, derived_uuid};
 
 /// How often a note about a broken actor is tried again because the stream has changed meanwhile.
 const NOTE_TRIES_MAX: u32 = 5;
 
 #[derive(Debug)]
 struct Slot {
-    addr: AnyAddr,
+    addr: Arc<dyn AnyAddr>,
     /// Commands on their way to it.
     asks: usize,
     /// Whether its last answer said that it waits for nothing but commands and due times.
@@ -93,7 +92,7 @@ impl Registry {
     }
 
     /// The actor of a stream, started from the journal if need be.
-    pub(super) fn find(&mut self, stream: &StreamId) -> Result<AnyAddr, AskError> {
+    pub(super) fn find(&mut self, stream: &StreamId) -> Result<Arc<dyn AnyAddr>, AskError> {
         if self.quarantined.contains(stream) {
             return Err(AskError::Quarantined { stream: stream.clone() });
         }
@@ -102,45 +101,21 @@ impl Registry {
         {
             return Ok(slot.addr.clone());
         }
-        let addr = match stream.kind() {
-            machine::State::KIND => AnyAddr::Machine(self.spawn(EntityActor::load(stream, &self.services)?)),
-            volume::State::KIND => AnyAddr::Volume(self.spawn(EntityActor::load(stream, &self.services)?)),
-            volume_attachment::State::KIND => {
-                AnyAddr::VolumeAttachment(self.spawn(EntityActor::load(stream, &self.services)?))
-            }
-            policy::State::KIND => AnyAddr::Policy(self.spawn(EntityActor::load(stream, &self.services)?)),
-            replica_set::State::KIND => AnyAddr::ReplicaSet(self.spawn(EntityActor::load(stream, &self.services)?)),
-            member::State::KIND => AnyAddr::Member(self.spawn(EntityActor::load(stream, &self.services)?)),
-            filesystem::State::KIND => AnyAddr::Filesystem(self.spawn(EntityActor::load(stream, &self.services)?)),
-            machine_set::State::KIND => AnyAddr::MachineSet(self.spawn(EntityActor::load(stream, &self.services)?)),
-            machine_deployment::State::KIND => {
-                AnyAddr::MachineDeployment(self.spawn(EntityActor::load(stream, &self.services)?))
-            }
-            machine_class::State::KIND => AnyAddr::MachineClass(self.spawn(EntityActor::load(stream, &self.services)?)),
-            filesystem_attachment::State::KIND => {
-                AnyAddr::FilesystemAttachment(self.spawn(EntityActor::load(stream, &self.services)?))
-            }
-            kind if document::Kind::of(kind).is_some() => {
-                AnyAddr::Document(self.spawn(EntityActor::load(stream, &self.services)?))
-            }
-            _ => return Err(AskError::Misdirected { stream: stream.clone() }),
-        };
+        let kind = table::kind(stream.kind()).ok_or_else(|| AskError::Misdirected { stream: stream.clone() })?;
+        let executor = self.executor.as_ref().expect("the executor starts with the registry").downgrade();
+        let schedule = self.schedule.downgrade();
+        let addr = (kind.start)(stream, Around { services: &self.services, executor, schedule })?;
         self.insert(stream.clone(), addr.clone());
         Ok(addr)
     }
 
-    fn insert(&mut self, stream: StreamId, addr: AnyAddr) {
+    fn insert(&mut self, stream: StreamId, addr: Arc<dyn AnyAddr>) {
         self.uses += 1;
         if let Some(old) = self.slots.remove(&stream) {
             self.idle.remove(&old.used);
         }
         self.slots.insert(stream, Slot { addr, asks: 0, idle: false, used: self.uses, born: self.uses });
         self.retire_some();
-    }
-
-    fn spawn<D: Kind>(&self, entity: Entity<D>) -> Addr<EntityActor<D>> {
-        let executor = self.executor.as_ref().expect("the executor starts with the registry").downgrade();
-        EntityActor::new(entity, self.services.clone(), executor, self.schedule.downgrade()).start()
     }
 
     /// Sends the actors that were not used for longest out of memory while there are too many.

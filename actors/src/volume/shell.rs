@@ -1,17 +1,24 @@
 //! Volume effects as provider calls.
 
-use bailiwick_journal::StreamId;
+use bailiwick_journal::{StreamId, Version};
 use uuid::Uuid;
 
-use super::{Command, Effect, Report, Spec, State};
+use super::{Command, Effect, Report, Spec, State, Storage};
 use crate::{
     ports::{CreateVolume, ImportVolume, ProvisionedVolume},
-    shell::{AnyCommand, Call, Kind, VolumeCall, Work},
+    shell::{AnyCommand, Call, Kind, Urgency, VolumeCall, Work},
     storage_rules::ImportWish,
     vocab::{EffectId, Fault, InstanceId, Name, Timestamp, Uid},
 };
 
 impl Kind for State {
+    fn command_of(any: AnyCommand) -> Option<Command> {
+        match any {
+            AnyCommand::Volume(command) => Some(command),
+            _ => None,
+        }
+    }
+
     fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
         let provider = self.spec.as_ref().map(|spec| spec.provider.clone());
         let (id, attempt) = match effect {
@@ -33,6 +40,31 @@ impl Kind for State {
         };
         let machine = self.place.as_ref().map(|place| &place.machine).or(self.wanted_on.as_ref()).cloned();
         Work::Call(Box::new(Call::Volume { stream: stream.clone(), provider, machine, id, attempt, call }))
+    }
+
+    fn made(&self) -> Option<(Version, EffectId)> {
+        match &self.storage {
+            Storage::Provisioned { intent, volume } => Some((*intent, volume.effect)),
+            _ => None,
+        }
+    }
+
+    fn is_report(command: &Command) -> bool {
+        matches!(command, Command::Report(_))
+    }
+
+    fn urgency(command: &Command) -> Urgency {
+        match command {
+            Command::Remove
+            | Command::RemoveForced
+            | Command::RemoveWithFilesystem
+            | Command::Release
+            | Command::Destroy
+            | Command::ReleaseAttachment { .. }
+            | Command::ReleaseFilesystem { .. }
+            | Command::Report(_) => Urgency::Always,
+            _ => Urgency::WhileLeaving,
+        }
     }
 
     fn is_leaving(&self) -> bool {

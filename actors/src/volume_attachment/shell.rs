@@ -6,11 +6,18 @@ use uuid::Uuid;
 use super::{Command, Effect, Report, Spec, State, Target};
 use crate::{
     ports::{AttachVolume, AttachmentInfo, DetachVolume},
-    shell::{AnyCommand, Call, Kind, VolumeCall, Work},
+    shell::{AnyCommand, Call, Kind, Urgency, VolumeCall, Work},
     vocab::{EffectId, Fault, Timestamp},
 };
 
 impl Kind for State {
+    fn command_of(any: AnyCommand) -> Option<Command> {
+        match any {
+            AnyCommand::VolumeAttachment(command) => Some(command),
+            _ => None,
+        }
+    }
+
     fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
         let (id, attempt) = match effect {
             Effect::WakeAt(due) => return Work::WakeAt(*due),
@@ -27,6 +34,17 @@ impl Kind for State {
         };
         let machine = spec.map(|spec| spec.machine.clone());
         Work::Call(Box::new(Call::Volume { stream: stream.clone(), provider, machine, id, attempt, call }))
+    }
+
+    fn is_report(command: &Command) -> bool {
+        matches!(command, Command::Report(_))
+    }
+
+    fn urgency(command: &Command) -> Urgency {
+        match command {
+            Command::Remove | Command::RemoveForced | Command::Report(_) => Urgency::Always,
+            _ => Urgency::WhileLeaving,
+        }
     }
 
     fn is_leaving(&self) -> bool {
