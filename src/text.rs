@@ -59,6 +59,18 @@ pub fn harmless_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// An error with its causes, as one line.
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,12 +9,12 @@ use tracing::{info, warn};
 use super::{
     directory::{MachineDir, MachineTag, Presence},
     files,
-    link::chain,
     node::NodeFile,
 };
 use crate::{
     api::wire::agent::{Join, Joined},
     client::{Client, Limits},
+    text::with_causes,
 };
 
 /// Bounds of one exchange.
@@ -56,7 +56,7 @@ pub(super) async fn token(
                 return Ok(token);
             }
             Err(error) => {
-                let why = chain(&error);
+                let why = with_causes(&error);
                 if trouble.as_ref() != Some(&why) {
                     warn!(error = why, "cannot join yet");
                 }

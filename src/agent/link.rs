@@ -14,6 +14,7 @@ use crate::{
         storage::Device,
     },
     client::{Client, ClientError, Limits},
+    text::with_causes,
 };
 
 /// Bounds of one exchange. The node is on the same machine; what takes longer is tried again.
@@ -95,7 +96,7 @@ impl Link {
             node: news.clone(),
         };
         let sent = self.client.send_json(Method::POST, &self.path, &report, Some(&self.bearer.token())).await;
-        match sent.map_err(|error: ClientError| chain(&error)).and_then(sensible) {
+        match sent.map_err(|error: ClientError| with_causes(&error)).and_then(sensible) {
             Ok(answer) => {
                 if self.trouble.take().is_some() || self.sequence == 1 {
                     info!("connected to the node");
@@ -136,17 +137,6 @@ fn sensible(answer: Answer) -> Result<Answer, String> {
         return Err(format!("a command has more than {ARGUMENTS_MAX} arguments"));
     }
     Ok(answer)
-}
-
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ use crate::{
     audit::{Options, replay},
     plan::protecting,
     providers::simulated::{SimulatedProvider, SimulatedSecrets, World, WorldState, check},
+    text::with_causes,
 };
 
 /// How often the simulation looks whether the node has converged.
@@ -454,7 +455,7 @@ fn one(machine: &Name, command: machine::Command) -> Vec<(StreamId, AnyCommand)>
 fn diverging(journal: &dyn Journal) -> Vec<String> {
     match replay(journal, &Options { all: true, to: None }) {
         Ok(report) => report.divergences.iter().map(ToString::to_string).collect(),
-        Err(error) => vec![format!("the journal cannot be replayed: {error:?}")],
+        Err(error) => vec![format!("the journal cannot be replayed: {}", with_causes(&error))],
     }
 }
 

@@ -38,7 +38,7 @@ impl Cites {
         self
     }
 
-    /// All of them, in order. There are never more than a handful: an order is about one entity and what it hangs on.
+    /// All of them, in order.
     pub(super) fn list(self) -> Vec<Cite> {
         self.0.into_iter().collect()
     }

@@ -198,6 +198,8 @@ impl<S: Supervise> SupervisorActor<S> {
         let draft = match self.entity.draft(&request, &known, &verdict) {
             Ok(draft) => draft,
             Err(error) => {
+                // What it decided stays undone, and it would decide the same again.
+                debug_assert!(false, "a decision of {stream} cannot be stored: {error}");
                 tracing::error!(supervisor = %stream, %error, "a decision cannot be stored");
                 return;
             }

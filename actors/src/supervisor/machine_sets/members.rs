@@ -98,9 +98,14 @@ impl Members {
         *counted = counted.saturating_add_signed(by);
     }
 
-    /// Their names, in order.
-    pub fn names(&self) -> impl Iterator<Item = &Name> {
-        self.since.keys()
+    /// The names of the newest, at most so many.
+    pub(super) fn newest_of(&self, count: usize) -> Vec<&Name> {
+        let mut names: Vec<(&Timestamp, &Name)> = self.since.iter().map(|(name, since)| (since, name)).collect();
+        if count < names.len() {
+            names.sort_unstable_by(|one, other| other.cmp(one));
+            names.truncate(count);
+        }
+        names.into_iter().map(|(_, name)| name).collect()
     }
 
     /// Whether it has none, not even one that goes.

@@ -10,6 +10,10 @@ use crate::{
     vocab::{Fact, Name},
 };
 
+/// So many of a set's machines are cited one by one. Of a larger set it is the newest, and of what left it the last: the
+/// others are counted, because nobody reads thousands of causes, and no decision of that size could be stored.
+pub(super) const CITED_MAX: usize = 256;
+
 /// The events that an order followed from.
 pub(super) fn rests_on(view: &View, order: &Order) -> Vec<Cite> {
     let cites = Cites::default();
@@ -53,9 +57,13 @@ fn of_set(view: &View, set: &Name, command: &Command, cites: Cites) -> Cites {
                 return cites;
             }
             // Who there is, and who was: another number would have been another change.
-            let cites = view.dropped(set).fold(cites, |cites, left| cites.cite(Some(left.clone())));
-            let members = view.members(set).into_iter().flat_map(Members::names);
-            members.fold(cites, |cites, machine| cites.fold(&view.machines, machine.as_str(), &[Fact::Life]))
+            let dropped: Vec<&Cite> = view.dropped(set).collect();
+            let dropped = dropped.iter().rev().take(CITED_MAX);
+            let cites = dropped.fold(cites, |cites, left| cites.cite(Some((*left).clone())));
+            let members = view.members(set).map(|members| members.newest_of(CITED_MAX)).unwrap_or_default();
+            members
+                .into_iter()
+                .fold(cites, |cites, machine| cites.fold(&view.machines, machine.as_str(), &[Fact::Life]))
         }
         Command::ReportBatch { .. } => {
             let batch = view.sets.get(set.as_str()).map(State::batch).unwrap_or_default();
