@@ -28,18 +28,24 @@ const REPORT_WAIT: Duration = Duration::from_millis(500);
 /// What a check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    pub healthy: bool,
+    /// None: it is not told at all.
+    pub healthy: Option<bool>,
     /// For people; the same as long as nothing of note changes.
     pub text: String,
 }
 
 impl Finding {
     pub fn healthy(text: &str) -> Self {
-        Self { healthy: true, text: text.to_owned() }
+        Self { healthy: Some(true), text: text.to_owned() }
     }
 
     pub fn unhealthy(text: impl fmt::Display) -> Self {
-        Self { healthy: false, text: text.to_string().chars().take(200).collect() }
+        Self { healthy: Some(false), text: text.to_string().chars().take(200).collect() }
+    }
+
+    /// Nothing that anybody should be told.
+    pub fn untold() -> Self {
+        Self { healthy: None, text: String::new() }
     }
 }
 
@@ -94,7 +100,9 @@ impl Conditions {
         let mut conditions = Vec::new();
         for (kind, check) in &mut self.checks {
             let Finding { healthy, text } = check.finding(until).await;
-            conditions.push(Condition { kind: kind.clone(), healthy: Some(healthy), text });
+            if healthy.is_some() {
+                conditions.push(Condition { kind: kind.clone(), healthy, text });
+            }
         }
         conditions.extend(self.said(until).await);
         conditions

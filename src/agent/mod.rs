@@ -114,7 +114,8 @@ const LOCK_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// The whole of the agent's process: runtime, log to standard error, exit code (0, or 1 if the agent could not run).
 pub fn main(args: AgentArgs, make_hands: MakeHands) -> u8 {
-    let log = tracing_subscriber::fmt().with_writer(io::stderr).with_ansi(false);
+    // On a full disk a line is lost; telling of that on the same file would end the agent.
+    let log = tracing_subscriber::fmt().with_writer(io::stderr).with_ansi(false).log_internal_errors(false);
     let _ = log.with_max_level(tracing::Level::INFO).try_init();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,

@@ -51,7 +51,7 @@ fn condition(file: &Path) -> Option<Condition> {
     let line: String = text.lines().next().unwrap_or_default().chars().filter(|letter| !letter.is_control()).collect();
     let text = if line.is_empty() { "the data of its member is gone" } else { &line };
     let Finding { healthy, text } = Finding::unhealthy(text);
-    Some(Condition { kind: data_lost_condition(&set), healthy: Some(healthy), text })
+    Some(Condition { kind: data_lost_condition(&set), healthy, text })
 }
 
 #[cfg(test)]

@@ -17,6 +17,9 @@ use crate::api::wire::agent::AttachedVolume;
 /// The write probe syncs a disk, so it runs only this often; the image is looked at every time.
 const WRITE_EVERY: Duration = Duration::from_secs(10);
 
+/// Within this time the node tells of a detachment: an agent asks it every two seconds.
+const TOLD_WITHIN: Duration = Duration::from_secs(6);
+
 /// The file beside the image that the probe writes.
 const PROBE: &str = "probe";
 
@@ -30,6 +33,8 @@ pub struct VolumeProbe {
 struct Seen {
     /// The image's size when it was first opened.
     size: Option<u64>,
+    /// Since when its directory is gone.
+    gone: Option<Instant>,
     /// When the write probe last succeeded; none after any failure, so that the next run writes again.
     written: Option<Instant>,
 }
@@ -45,11 +50,24 @@ impl VolumeProbe {
         if volume.path.parent() != Some(&expected) {
             return Finding::unhealthy("its path is not inside this machine");
         }
+        if self.is_leaving(&expected) {
+            return Finding::untold();
+        }
         match self.look(volume) {
             Ok(()) if volume.read_only => Finding::healthy("the image can be opened"),
             Ok(()) => Finding::healthy("the image can be opened and the volume can be written"),
             Err((what, error)) => Finding::unhealthy(format_args!("{what}: {error}")),
         }
+    }
+
+    /// Whether its directory has just gone: a volume is detached before the node says so.
+    fn is_leaving(&self, directory: &Path) -> bool {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if directory.try_exists().unwrap_or(true) {
+            seen.gone = None;
+            return false;
+        }
+        seen.size.is_some() && seen.gone.get_or_insert_with(Instant::now).elapsed() < TOLD_WITHIN
     }
 
     fn look(&self, volume: &AttachedVolume) -> Result<(), (&'static str, io::Error)> {
@@ -128,7 +146,7 @@ mod tests {
         let machine = tempfile::tempdir().unwrap();
         let volume = volume(machine.path(), false);
         let probe = VolumeProbe::default();
-        assert!(probe.run(machine.path(), &volume).healthy);
+        assert!(probe.run(machine.path(), &volume).healthy == Some(true));
         assert!(volume.path.with_file_name(PROBE).exists());
         assert_eq!(fs::read(&volume.path).unwrap(), vec![0; 4096]);
     }
@@ -138,11 +156,11 @@ mod tests {
         let machine = tempfile::tempdir().unwrap();
         let volume = volume(machine.path(), false);
         let probe = VolumeProbe::default();
-        assert!(probe.run(machine.path(), &volume).healthy);
+        assert!(probe.run(machine.path(), &volume).healthy == Some(true));
         File::create(&volume.path).unwrap();
-        assert!(!probe.run(machine.path(), &volume).healthy);
+        assert!(!probe.run(machine.path(), &volume).healthy == Some(true));
         File::create(&volume.path).unwrap().set_len(4096).unwrap();
-        assert!(probe.run(machine.path(), &volume).healthy);
+        assert!(probe.run(machine.path(), &volume).healthy == Some(true));
         fs::remove_file(&volume.path).unwrap();
         let gone = probe.run(machine.path(), &volume);
         assert_eq!(gone, probe.run(machine.path(), &volume), "the text stays the same");
@@ -151,9 +169,9 @@ mod tests {
         let beside = volume.path.with_file_name(PROBE);
         fs::remove_file(&beside).unwrap();
         fs::create_dir(&beside).unwrap();
-        assert!(!probe.run(machine.path(), &volume).healthy);
+        assert!(!probe.run(machine.path(), &volume).healthy == Some(true));
         fs::remove_dir(&beside).unwrap();
-        assert!(probe.run(machine.path(), &volume).healthy);
+        assert!(probe.run(machine.path(), &volume).healthy == Some(true));
     }
 
     #[test]
@@ -175,7 +193,7 @@ mod tests {
     fn a_read_only_volume_is_not_written() {
         let machine = tempfile::tempdir().unwrap();
         let volume = volume(machine.path(), true);
-        assert!(VolumeProbe::default().run(machine.path(), &volume).healthy);
+        assert!(VolumeProbe::default().run(machine.path(), &volume).healthy == Some(true));
         assert!(!volume.path.with_file_name(PROBE).exists());
     }
 
@@ -183,7 +201,7 @@ mod tests {
     fn a_path_outside_of_the_machine_is_not_touched() {
         let (machine, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let volume = volume(other.path(), false);
-        assert!(!VolumeProbe::default().run(machine.path(), &volume).healthy);
+        assert!(!VolumeProbe::default().run(machine.path(), &volume).healthy == Some(true));
         assert!(!volume.path.with_file_name(PROBE).exists());
     }
 }

@@ -69,8 +69,16 @@ pub(super) fn ask(global: &Global, remove: &Remove) -> Result<Vec<StreamId>, Cli
     let changed: Changed = session::send(global, "/v1/remove", remove)?;
     apply::show(global, &changed)?;
     say_blocked(global, &changed);
-    let all = changed.steps.iter().filter_map(|step| step.entity.to_string().parse::<StreamId>().ok());
-    Ok(all.filter(|stream| !matches!(stream.kind(), "policy" | "member")).collect())
+    let mut going: Vec<StreamId> =
+        changed.steps.iter().filter_map(|step| step.entity.to_string().parse().ok()).collect();
+    if remove.all {
+        // What was on its way out before goes as well.
+        going.extend(wait::open_now(global)?);
+        going.sort_unstable();
+        going.dedup();
+    }
+    going.retain(|stream| !matches!(stream.kind(), "policy" | "member"));
+    Ok(going)
 }
 
 /// The entities that people name.

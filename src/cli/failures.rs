@@ -101,6 +101,11 @@ fn integrity(report: &IntegrityReport) -> Vec<String> {
 impl From<StartError> for CliError {
     fn from(error: StartError) -> Self {
         match error {
+            StartError::Journal(OpenError::InUse { path, holder })
+                if path.parent().is_some_and(|data_dir| !data_dir.join("node.sock").exists()) =>
+            {
+                session::socket_gone(path.parent().unwrap_or(&path), &holder)
+            }
             StartError::Journal(OpenError::InUse { holder, .. }) => {
                 let message = format!("a node is already running in this data directory (process {holder})");
                 Self::new(Exit::Refused, "in-use", message).next(format!(

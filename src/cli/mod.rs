@@ -344,7 +344,8 @@ fn start_logging(global: &Global) -> Result<(), CliError> {
     use tracing_subscriber::{filter::Targets, fmt, prelude::*};
     let filter: Targets =
         global.log_level.parse().map_err(|error| CliError::usage("the log filter cannot be read").because(&error))?;
-    let lines = fmt::layer().with_writer(std::io::stderr);
+    // A line that cannot be written is lost: telling of that in the same place would end the node.
+    let lines = fmt::layer().with_writer(std::io::stderr).log_internal_errors(false);
     let has_colours = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
     let logging = tracing_subscriber::registry().with(filter);
     let started = match global.log_format {

@@ -226,12 +226,13 @@ pub(super) fn not_opened(data_dir: &Path, error: OpenError) -> CliError {
 }
 
 /// Says that a node runs and cannot be reached.
-fn socket_gone(data_dir: &Path, holder: &str) -> CliError {
+pub(super) fn socket_gone(data_dir: &Path, holder: &str) -> CliError {
     let socket = data_dir.join("node.sock");
     let message = format!("process {holder} uses this data directory, but does not answer at {}", socket.display());
     CliError::new(Exit::NotRunning, "socket-gone", message).next(format!(
         "wait if the node is starting; if its socket was removed, restart it: `kill {holder}`, \
-         then `bailiwick serve`"
+         then `bailiwick serve --data-dir {}`",
+        data_dir.display()
     ))
 }
 

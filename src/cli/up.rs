@@ -93,6 +93,9 @@ pub(super) struct DownArgs {
     /// Objects [default: everything that is declared]
     #[arg(value_name = "KIND/NAME")]
     entities: Vec<String>,
+    /// Do not wait for what blocks the removal; what may be left behind is recorded
+    #[arg(long)]
+    force: bool,
     /// Time limit: `90s`, `5m`
     #[arg(long, default_value = "5m", value_name = "TIME", value_parser = wait::duration)]
     timeout: Duration,
@@ -351,12 +354,16 @@ pub(super) fn down(global: &Global, args: DownArgs) -> Result<Exit, CliError> {
     match session::block_on(client.get_json::<serde_json::Value>("/v1/node"))? {
         Err(ClientError::NotRunning { .. }) => (),
         Err(error) => return Err(error.into()),
-        Ok(_) => return down_beside(global, named, args.timeout),
+        Ok(_) => return down_beside(global, named, args.force, args.timeout),
+    }
+    let data_dir = session::data_dir(global)?;
+    if !journal_dir(&data_dir).exists() {
+        return Err(session::no_node(&data_dir));
     }
     let (node, ended) = session::block_on(async {
         let signals = Signals::new()?;
         let node = start(global, &args.providers, &args.log)?;
-        let ended = take_down(&node, named, args.timeout, signals).await;
+        let ended = take_down(&node, named, (args.force, args.timeout), signals).await;
         Ok::<_, CliError>((node, ended))
     })??;
     let stopped = node.stop();
@@ -366,9 +373,9 @@ pub(super) fn down(global: &Global, args: DownArgs) -> Result<Exit, CliError> {
 }
 
 /// Has a running node remove it; the node runs on.
-fn down_beside(global: &Global, named: Vec<StreamId>, timeout: Duration) -> Result<Exit, CliError> {
+fn down_beside(global: &Global, named: Vec<StreamId>, force: bool, timeout: Duration) -> Result<Exit, CliError> {
     let all = named.is_empty();
-    let remove = Remove { all, entities: named, id: Some(Uuid::new_v4()), ..Remove::default() };
+    let remove = Remove { all, force, entities: named, id: Some(Uuid::new_v4()), ..Remove::default() };
     let going = delete::ask(global, &remove)?;
     let exit = wait::until_gone(global, &going, timeout)?;
     say(match (going.is_empty(), all) {
@@ -389,7 +396,12 @@ fn still_there(open: &[StreamId], blocked: Vec<view::Blocker>) -> Vec<String> {
     there.chain(blocked).collect()
 }
 
-async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration, mut signals: Signals) -> Result<(), CliError> {
+async fn take_down(
+    node: &Node,
+    named: Vec<StreamId>,
+    (force, timeout): (bool, Duration),
+    mut signals: Signals,
+) -> Result<(), CliError> {
     let handle = node.handle();
     let mut progress = Progress::new();
     let entities = if named.is_empty() { handle.look(view::declared)? } else { named };
@@ -397,7 +409,7 @@ async fn take_down(node: &Node, named: Vec<StreamId>, timeout: Duration, mut sig
         progress.say("nothing is declared");
         return Ok(());
     }
-    handle.remove(&entities, Going::default(), Uuid::new_v4()).await?;
+    handle.remove(&entities, Going { force, ..Going::default() }, Uuid::new_v4()).await?;
     let begun = Instant::now();
     let mut looks = interval(LOOK);
     loop {

@@ -146,6 +146,11 @@ fn pending(global: &Global) -> Result<Vec<(String, String, String)>, CliError> {
     Ok(rows.iter().map(|row| (text(&row["entity"]), text(&row["status"]), text(&row["why"]))).collect())
 }
 
+/// What is not as declared, or not gone, at this moment.
+pub(super) fn open_now(global: &Global) -> Result<Vec<StreamId>, CliError> {
+    Ok(pending(global)?.iter().filter_map(|(entity, ..)| entity.parse().ok()).collect())
+}
+
 fn exists(global: &Global, entity: &StreamId) -> Result<bool, CliError> {
     match session::ask_node(global, &Query::Describe { entity: entity.clone(), at: None }) {
         Ok(now) => Ok(now["life"] != "removed"),

@@ -253,8 +253,8 @@ impl Offer {
     pub fn check_pool(&self, name: &PoolName, settings: &PoolSettings) -> Result<(), NotOffered> {
         // What makes no sense at all is refused by the policy that it is to be part of.
         let Ok(pool) = Pool::new(settings.provider, settings.attributes.clone()) else { return Ok(()) };
-        let is_named = settings.provider == ProviderType::Exec && settings.attributes.contains_key(Pool::PROVIDER);
-        let Some(entity) = StreamId::new("pool", name.as_str()).ok().filter(|_| is_named) else { return Ok(()) };
+        let unnamed = settings.provider == ProviderType::Exec && !settings.attributes.contains_key(Pool::PROVIDER);
+        let Some(entity) = StreamId::new("pool", name.as_str()).ok().filter(|_| !unnamed) else { return Ok(()) };
         let all = self.volumes.union(&self.filesystems).cloned().collect();
         self.named(&entity, &pool.source().provider, &all)
     }

@@ -27,10 +27,16 @@ impl Host {
     /// What is known now. What was wrong before keeps the moment at which it was first seen.
     pub fn now(room: Option<Room>, stats: &Stats, before: &Self, now: Timestamp) -> Self {
         let full = room.filter(Room::is_short).map(|room| {
-            let why = format!("{room}; new commands are refused, reports of running work are still recorded");
+            let why =
+                format!("{room}; only removals, holds and reports of running work are recorded until there is room");
             ("disk-full", why)
         });
-        let degraded = stats.degraded.as_ref().map(|problem| ("degraded", problem.clone()));
+        let degraded = stats.degraded.as_ref().map(|problem| {
+            (
+                "degraded",
+                format!("{problem}; the log is whole, and the store is opened again when the node is restarted"),
+            )
+        });
         let failed = stats.failed.as_ref().map(|error| ("failed", error.to_string()));
         let known = |status| before.trouble.iter().find(|trouble| trouble.status == status);
         let trouble = [full, degraded, failed].into_iter().flatten().map(|(status, why)| {

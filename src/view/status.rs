@@ -6,8 +6,8 @@ use bailiwick_actors::{
     contract::{Decider, Folded},
     document::Kind,
     filesystem, filesystem_attachment,
-    machine::{self, Node},
-    replica_set,
+    machine::{self, Instance, Node},
+    machine_set, replica_set,
     vocab::{Life, Timestamp},
     volume, volume_attachment,
 };
@@ -223,10 +223,7 @@ fn left_behind(fleet: &Fleet) -> impl Iterator<Item = Trouble> {
 fn since(fleet: &Fleet, look: &Look) -> Timestamp {
     let name = look.name.as_str();
     let effort = match look.kind {
-        machine::State::KIND => fleet.machines.get(name).and_then(|state| match &state.node {
-            Node::Stale { last_seen, .. } => Some(*last_seen),
-            _ => state.effort().map(|effort| effort.since).or(state.hold.as_ref().map(|hold| hold.since)),
-        }),
+        machine::State::KIND => fleet.machines.get(name).and_then(machine_since),
         volume::State::KIND => {
             fleet.volumes.get(name).and_then(|state| state.lost.or(state.effort().map(|effort| effort.since)))
         }
@@ -234,15 +231,36 @@ fn since(fleet: &Fleet, look: &Look) -> Timestamp {
             fleet.filesystems.get(name).and_then(|state| state.effort().map(|effort| effort.since))
         }
         volume_attachment::State::KIND => {
-            fleet.attachments.get(name).and_then(|state| state.effort().map(|effort| effort.since))
+            let own = fleet.attachments.get(name).and_then(|state| state.effort().map(|effort| effort.since));
+            let volume = name.split_once(':').and_then(|(_, volume)| fleet.volumes.get(volume));
+            own.or(volume.and_then(|state| state.lost))
         }
         filesystem_attachment::State::KIND => {
             fleet.filesystem_attachments.get(name).and_then(|state| state.effort().map(|effort| effort.since))
         }
         replica_set::State::KIND => fleet.looks(name).map(|looks| looks.changed),
+        machine_set::State::KIND => unready_since(fleet, name),
         _ => None,
     };
     effort.unwrap_or(Timestamp(look.changed_ms))
+}
+
+fn machine_since(state: &machine::State) -> Option<Timestamp> {
+    match (&state.instance, &state.node) {
+        (Instance::Lost { since, .. }, _) => Some(*since),
+        (_, Node::Stale { last_seen, .. }) => Some(*last_seen),
+        _ => state.effort().map(|effort| effort.since).or(state.hold.as_ref().map(|hold| hold.since)),
+    }
+}
+
+/// Since when the first machine of a set that is not ready is as it is: the one that the set's row names.
+fn unready_since(fleet: &Fleet, set: &str) -> Option<Timestamp> {
+    let of_set = |state: &machine::State| {
+        let its = state.spec.as_ref().and_then(|spec| spec.set.as_ref());
+        state.life.exists() && !state.is_aside() && its.is_some_and(|its| its.as_str() == set)
+    };
+    let (_, unready) = fleet.machines.iter().find(|(_, folded)| of_set(&folded.state) && !folded.state.is_ready())?;
+    Some(machine_since(&unready.state).unwrap_or(unready.changed))
 }
 
 /// What is missing until everything is as declared: machines run and their agents report that all is well, volumes are

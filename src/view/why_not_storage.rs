@@ -125,6 +125,9 @@ fn attached(fleet: &Fleet, entity: &StreamId, state: &volume_attachment::State) 
     match &state.link {
         Link::Attached { .. } => lost_beneath(fleet, entity.name())
             .map(|_| of_other(fleet, &format!("volume/{volume}"), "ready", "its volume")),
+        Link::Attaching { .. } if fleet.volumes.get(volume).is_some_and(|state| state.lost.is_some()) => {
+            Some(of_other(fleet, &format!("volume/{volume}"), "ready", "its volume"))
+        }
         Link::Attaching { effort, .. } | Link::Detaching { effort, .. } => {
             Some(effort_unmet(precondition, "attaching it", effort, again(entity)).looked_at(effort.wakes_at(None)))
         }

@@ -78,15 +78,25 @@ fn household(stream: &str) -> Option<&str> {
     }
 }
 
-/// The households that a chain may pass through, given its entries: that of the entity asked about, and those of what one of
-/// the entries cites or was ordered for.
-fn invited<'a>(entries: &'a [Arc<Entry>], chain: &[&'a Entry]) -> BTreeSet<String> {
-    let ordered = chain.iter().flat_map(|entry| ordered_by(entries, entry));
-    // What a supervisor looked at in one step concerns many, most of them bystanders.
-    let of_entities = chain.iter().filter(|entry| entry.header.stream.kind() != "supervisor");
-    let cites = of_entities.flat_map(|entry| entry.header.meta.cites.clone()).chain(ordered);
-    let named = cites.map(|cite| cite.stream.to_string()).chain([chain[0].header.stream.to_string()]);
-    named.filter_map(|stream| household(&stream).map(str::to_owned)).collect()
+/// The households that a chain may pass through, given its entries: that of the entity asked about, and those of what an
+/// entry of one of these cites or was ordered for. A bystander's own entries invite nobody.
+fn invited(entries: &[Arc<Entry>], chain: &[&Entry]) -> BTreeSet<String> {
+    let of = |entry: &Entry| household(entry.header.stream.as_str()).map(str::to_owned);
+    let mut invited: BTreeSet<String> = of(chain[0]).into_iter().collect();
+    loop {
+        let before = invited.len();
+        // What a supervisor looked at in one step concerns many, most of them bystanders.
+        let mut meant = chain.iter().filter(|entry| entry.header.stream.kind() != "supervisor");
+        let hosts: Vec<&&Entry> =
+            meant.by_ref().filter(|entry| of(entry).is_none_or(|household| invited.contains(&household))).collect();
+        for entry in hosts {
+            let cites = entry.header.meta.cites.iter().cloned().chain(ordered_by(entries, entry));
+            invited.extend(cites.filter_map(|cite| household(&cite.stream.to_string()).map(str::to_owned)));
+        }
+        if invited.len() == before {
+            return invited;
+        }
+    }
 }
 
 /// What was found of the explanations of some journals.

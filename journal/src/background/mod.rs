@@ -190,6 +190,10 @@ impl BackgroundWriter {
     /// Closes the store and opens it again, once everything is in it: what it had read into memory, most of it while the
     /// node was rebuilt, is given back. Meanwhile reads are answered from the log, as far as it has everything.
     pub(crate) fn give_memory_back(&mut self) {
+        // A store that is closed on a full disk does not open again.
+        if self.is_full() {
+            return;
+        }
         self.catch_up();
         let Some(blocks) = self.blocks.take() else { return };
         let removed = self.archiver.as_ref().is_some_and(|archiver| !archiver.whole.catalog().removed.is_empty());

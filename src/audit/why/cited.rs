@@ -1,6 +1,6 @@
 //! What one entry rests on.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use bailiwick_actors::{
     contract::Stored,
@@ -57,11 +57,16 @@ fn is_look(entry: &Entry) -> bool {
     }
 }
 
-/// What an entry rests on, the nearest first: what is of elsewhere before what is its own.
-pub(super) fn causes(journal: &dyn Journal, entry: &Entry) -> Result<Causes, ReadError> {
+/// What an entry rests on, the nearest first: what is of elsewhere before what is its own. Where some of its events are meant,
+/// that is what those rest on: what a supervisor told others in the same step has its own causes.
+pub(super) fn causes(
+    journal: &dyn Journal,
+    entry: &Entry,
+    events: Option<&BTreeSet<Version>>,
+) -> Result<Causes, ReadError> {
     let header = &entry.header;
     let mut causes = Causes::default();
-    for cite in header.meta.cites.iter().chain(&of_orders(entry)) {
+    for cite in header.meta.cites.iter().chain(&of_orders(entry, events)) {
         match cited(journal, cite)? {
             Some(found) if found.header.position < header.position => {
                 causes.found.push(Found { entry: found, event: Some(cite.version) });
@@ -84,12 +89,13 @@ pub(super) fn causes(journal: &dyn Journal, entry: &Entry) -> Result<Causes, Rea
 }
 
 /// What the orders rest on that a supervisor issues: it cites that order by order.
-fn of_orders(entry: &Entry) -> Vec<Cite> {
+fn of_orders(entry: &Entry, events: Option<&BTreeSet<Version>>) -> Vec<Cite> {
     let stream = &entry.header.stream;
     if stream.kind() != "supervisor" {
         return Vec::new();
     }
-    let issued = entry.events.iter().filter_map(|event| issued(stream.name(), event));
+    let meant = entry.versioned_events().filter(|(at, _)| events.is_none_or(|events| events.contains(at)));
+    let issued = meant.filter_map(|(_, event)| issued(stream.name(), event));
     // What it was told in the same step is the step itself.
     let is_earlier = |cite: &Cite| cite.stream != *stream || cite.version < entry.header.first_version;
     issued.flatten().filter(is_earlier).collect()

@@ -150,11 +150,15 @@ struct Reached {
 }
 
 impl Reached {
-    fn named(&mut self, event: Option<Version>) {
+    /// Whether more of it is meant than before.
+    fn named(&mut self, event: Option<Version>) -> bool {
         match (&mut self.events, event) {
-            (Some(events), Some(event)) => drop(events.insert(event)),
-            (events, None) => *events = None,
-            (None, Some(_)) => (),
+            (Some(events), Some(event)) => events.insert(event),
+            (events @ Some(_), None) => {
+                *events = None;
+                true
+            }
+            (None, _) => false,
         }
     }
 }
@@ -167,7 +171,7 @@ pub(super) fn walk(journal: &dyn Journal, start: Start, steps_max: usize) -> Res
     let mut queue = VecDeque::from([first]);
     reached.insert(first, new(start.entry, start.events));
     while let Some(position) = queue.pop_front() {
-        let Causes { found, unfounded, ordered_by } = causes(journal, &reached[&position].entry)?;
+        let Causes { found, unfounded, ordered_by } = of(journal, &reached[&position])?;
         let mut named = Vec::new();
         for Found { entry, event } in found {
             let cause = entry.header.position;
@@ -175,7 +179,10 @@ pub(super) fn walk(journal: &dyn Journal, start: Start, steps_max: usize) -> Res
                 named.push(cause);
             }
             if let Some(known) = reached.get_mut(&cause) {
-                known.named(event);
+                // What else is meant of a supervisor's step may rest on something else.
+                if known.named(event) && known.entry.header.stream.kind() == "supervisor" {
+                    queue.push_back(cause);
+                }
             } else if reached.len() < steps_max {
                 reached.insert(cause, new(entry, event.map(|event| [event].into())));
                 queue.push_back(cause);
@@ -188,6 +195,10 @@ pub(super) fn walk(journal: &dyn Journal, start: Start, steps_max: usize) -> Res
     }
     further.retain(|position| !reached.contains_key(&Position(*position)));
     Ok((told(&reached, first), further.into_iter().collect()))
+}
+
+fn of(journal: &dyn Journal, reached: &Reached) -> Result<Causes, ReadError> {
+    causes(journal, &reached.entry, reached.events.as_ref())
 }
 
 fn new(entry: Arc<Entry>, events: Option<BTreeSet<Version>>) -> Reached {
@@ -237,7 +248,7 @@ fn tell(step: &Reached, depth: usize) -> Step {
 
 /// One entry by itself.
 pub(super) fn alone(journal: &dyn Journal, entry: Arc<Entry>) -> Result<Step, ReadError> {
-    let Causes { found, unfounded, ordered_by } = causes(journal, &entry)?;
+    let Causes { found, unfounded, ordered_by } = causes(journal, &entry, None)?;
     let mut positions: Vec<Position> = found.iter().map(|found| found.entry.header.position).collect();
     positions.dedup();
     Ok(tell(&Reached { entry, events: None, causes: positions, ordered_by, unfounded }, 0))

@@ -87,7 +87,15 @@ fn a_node_that_cannot_be_reached_is_told_as_that() {
     fs::remove_file(lab.data().join("node.sock")).expect("removed");
     let new = lab.data().with_file_name("new");
     let new = new.to_str().expect("text");
-    for args in [&["status"][..], &["delete", "machine/a"], &["backup", new], &["journal", "check"], &["wait"]] {
+    for args in [
+        &["status"][..],
+        &["delete", "machine/a"],
+        &["backup", new],
+        &["journal", "check"],
+        &["wait"],
+        &["down"],
+        &["serve"],
+    ] {
         lab.run(args).code(69).says("error[socket-gone]").says(&format!("kill {}", node.pid()));
     }
     assert!(!Path::new(new).exists(), "a backup that failed leaves nothing");

@@ -79,6 +79,14 @@ fn a_full_disk_is_the_nodes_trouble_and_no_machine_is_given_up_for_it() {
     let refused = lab.run(&["apply", &lab.manifest("b.yaml", fs::read_to_string(&file).unwrap().replace("a}", "b}"))]);
     refused.clone().code(74).says("disk full: ");
 
+    // Nor by another node that starts on it: agents outlive what they cannot write into their logs.
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+    let node = lab.start(&["serve"]);
+    node.says("listening on");
+    eventually("its agent is content", || machine()["health"] == "well" && machine()["node"] == "reporting");
+    assert_eq!(machine()["effect"], effect, "it is the same instance");
+
     // Then its machine stays as it was. With room again all is over, by itself.
     fs::remove_file(small.filler()).expect("removed");
     eventually("it is over", || status()["node"] == Value::Array(Vec::new()));

@@ -72,7 +72,10 @@ fn a_node_whose_directory_is_removed_ends_and_says_so() {
 
 #[test]
 fn a_signal_while_it_starts_is_heard() {
-    for args in [&["serve"][..], &["up"], &["up", "--once"], &["down"]] {
+    let lab = Lab::new();
+    lab.run(&["down"]).code(4);
+    assert!(!lab.data().exists(), "nothing is made to be taken down");
+    for args in [&["serve"][..], &["up"], &["up", "--once"]] {
         let lab = Lab::new();
         let node = lab.start(args);
         node.says("journal: new journal");
@@ -102,6 +105,11 @@ fn everything_goes_beside_a_running_node_that_runs_on() {
     lab.run(&["down"]).code(0).says("everything is gone; the node is still running");
     nothing_made(&lab);
     lab.run(&["wait"]).code(0);
+    // What is on its way out already is waited for too.
+    lab.run(&["apply", &lab.up_args()[1], "--wait"]).code(0);
+    lab.run(&["delete", "--all"]).code(0);
+    lab.run(&["down"]).code(0).says("everything is gone");
+    nothing_made(&lab);
     let (args, all) = (lab.up_args(), ["delete", "--all", "--wait"]);
     for going in [&["delete", "-f", &args[1], "--wait"][..], &all] {
         lab.run(&["apply", &args[1], "--wait"]).code(0);

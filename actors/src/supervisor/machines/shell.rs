@@ -14,7 +14,7 @@ use crate::{
     contract::Decider,
     machine::{self, Instance, Node, Progress, Report},
     ports::{CallKind, Condition, InstanceStatus},
-    shell::{Allowance, AnyCommand, Ask, Origin},
+    shell::{Allowance, AnyCommand, Ask, AskError, Origin},
     supervisor::{
         Orders,
         shell::{LOOK_MAX, Supervise, SupervisorActor},
@@ -382,8 +382,13 @@ impl SupervisorActor<State> {
         let answer = self.registry.send(Ask { stream, command, origin });
         ctx.spawn(answer.into_actor(self).map(move |answer, actor, _ctx| {
             actor.watch.reporting.remove(&machine);
-            if let Ok(Err(error)) = answer {
-                tracing::warn!(%machine, %error, "a report about a node was not taken");
+            match answer {
+                // The node's trouble says it; the agent reports again.
+                Ok(Err(error @ (AskError::NotRecorded(_) | AskError::Overloaded))) => {
+                    tracing::debug!(%machine, %error, "a report about a node waits");
+                }
+                Ok(Err(error)) => tracing::warn!(%machine, %error, "a report about a node was not taken"),
+                Ok(Ok(_)) | Err(_) => (),
             }
         }));
     }

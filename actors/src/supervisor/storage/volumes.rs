@@ -181,6 +181,10 @@ fn next(
             if made.is_some_and(|state| elsewhere(&view.machines, state, machine).is_some()) {
                 return None;
             }
+            // What is lost is nowhere to be attached from; when its provider lists it again, it is.
+            if made.is_some_and(|state| state.lost.is_some()) {
+                return None;
+            }
             let at_creation = made.and_then(|state| state.at_creation.as_ref().zip(state.place.as_ref()));
             match at_creation {
                 Some((made, place)) if made.machine == *machine && place.machine_effect == target.machine_effect => {
