@@ -4,8 +4,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, RemovalReason, Report,
-    Skipped, Spec, State, Step, answers, aside, containers, draining, eviction, foreign, hanging, health, hold,
-    is_overdue, joining, made_from, membership, of_other, progress, protection, siting, start, turns, volume_zones,
+    Skipped, Spec, State, Step, adoption, attachments, bootstrap, class_snapshot, containers, diagnosis, draining,
+    eviction, foreign_instance, health, hold, is_overdue, membership, ordered_drain, placement, progress, protection,
+    provider_reports, start, volume_zones,
 };
 use crate::{
     contract::{self, Decision},
@@ -21,10 +22,10 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
     match command {
         Command::Declare(spec) => declare(state, spec, facts),
         Command::Site { effect, zone, round_is_new } => {
-            siting::site(state, *effect, zone.as_ref(), *round_is_new, facts)
+            placement::site(state, *effect, zone.as_ref(), *round_is_new, facts)
         }
-        Command::RefuseSite { effect } => siting::refuse(state, *effect, facts),
-        Command::TakeClass { effect, copy } => made_from::take(state, *effect, copy, facts),
+        Command::RefuseSite { effect } => placement::refuse(state, *effect, facts),
+        Command::TakeClass { effect, copy } => class_snapshot::take(state, *effect, copy, facts),
         Command::Prepare { asked, parameters, config, cited } => {
             start::prepare(state, *asked, (parameters, config.as_deref()), cited, facts)
         }
@@ -32,7 +33,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::RefuseEviction { effect, workload, budget } => {
             eviction::refuse(state, *effect, workload, budget, facts)
         }
-        Command::NoteDetached { effect, volume } => turns::note_detached(state, *effect, volume, facts),
+        Command::NoteDetached { effect, volume } => ordered_drain::note_detached(state, *effect, volume, facts),
         Command::RefuseStart { asked, why, cited } => start::refuse(state, *asked, why, cited, facts),
         Command::Assign { application } => start::assign(state, application),
         Command::Unassign { application } => start::unassign(state, application),
@@ -42,49 +43,51 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::Remove => remove(state, Removal::default(), facts),
         Command::RemoveWith(removal) => remove(state, *removal, facts),
         Command::RetryProvisioning => retry_provisioning(state, facts),
-        Command::ReserveAttachment { volume } => hanging::reserve_attachment(state, volume),
-        Command::ReleaseAttachment { volume } => hanging::release_attachment(state, volume, facts),
-        Command::ReserveMount { filesystem } => hanging::reserve_mount(state, filesystem),
-        Command::ReleaseMount { filesystem } => hanging::release_mount(state, filesystem, facts),
+        Command::ReserveAttachment { volume } => attachments::reserve_attachment(state, volume),
+        Command::ReleaseAttachment { volume } => attachments::release_attachment(state, volume, facts),
+        Command::ReserveMount { filesystem } => attachments::reserve_mount(state, filesystem),
+        Command::ReleaseMount { filesystem } => attachments::release_mount(state, filesystem, facts),
         Command::Wake { .. } => wake(state, facts),
         Command::Hold { reason, until } => hold::hold(state, reason, *until, facts),
         Command::Unhold => hold::unhold(state, facts),
-        Command::KeepFailed { effect } => aside::lay(state, *effect, facts),
-        Command::Keep { until } => aside::keep(state, *until, facts),
-        Command::Unkeep => aside::let_go(state),
+        Command::KeepFailed { effect } => diagnosis::lay(state, *effect, facts),
+        Command::Keep { until } => diagnosis::keep(state, *until, facts),
+        Command::Unkeep => diagnosis::let_go(state),
         Command::Protect { on } => protection::protect(state, *on, facts),
-        Command::Adopt { provider, instance } => foreign::adopt(state, provider, instance, facts),
-        Command::Disown => foreign::disown(state),
+        Command::Adopt { provider, instance } => adoption::adopt(state, provider, instance, facts),
+        Command::Disown => adoption::disown(state),
         Command::Reprieve { effect } => health::reprieve(state, *effect, facts),
         Command::JudgeAnew { effect, since } => health::judge_anew(state, *effect, *since, facts),
         Command::GiveUp { effect } => health::give_up(state, *effect, facts),
         Command::Engage { set } => membership::engage(state, set),
         Command::Disengage { set } => membership::disengage(state, set, facts),
         Command::RemoveStray { provider, instance } => {
-            foreign::remove_stray(state, (provider, instance), Reason::StrayUnknown, facts)
+            adoption::remove_stray(state, (provider, instance), Reason::StrayUnknown, facts)
         }
         Command::RemoveReturned { provider, instance } => {
-            foreign::remove_stray(state, (provider, instance), Reason::StrayReturned, facts)
+            adoption::remove_stray(state, (provider, instance), Reason::StrayReturned, facts)
         }
         Command::Report(report) => match report {
-            Report::Created { attempt, instance } => answers::created(state, *attempt, instance, facts),
-            Report::CreateFailed { attempt, fault } => answers::create_failed(state, *attempt, fault, facts),
-            Report::Deleted { attempt } => answers::deleted(state, *attempt, facts),
-            Report::DeleteFailed { attempt, fault } => answers::delete_failed(state, *attempt, fault, facts),
+            Report::Created { attempt, instance } => provider_reports::created(state, *attempt, instance, facts),
+            Report::CreateFailed { attempt, fault } => provider_reports::create_failed(state, *attempt, fault, facts),
+            Report::Deleted { attempt } => provider_reports::deleted(state, *attempt, facts),
+            Report::DeleteFailed { attempt, fault } => provider_reports::delete_failed(state, *attempt, fault, facts),
             Report::Lost { effect } => report_lost(state, *effect, facts),
             Report::Node { effect, conditions } => report_node(state, *effect, conditions, facts),
             Report::NodeSilent { effect, last_seen } => report_node_silent(state, *effect, *last_seen, facts),
-            Report::Joined { effect, token, node } => joining::report(state, *effect, token, node, facts),
-            Report::NodeChanged { effect, node } => joining::report_node(state, *effect, node, facts),
+            Report::Joined { effect, token, node } => bootstrap::report(state, *effect, token, node, facts),
+            Report::NodeChanged { effect, node } => bootstrap::report_node(state, *effect, node, facts),
             Report::Drained { effect } => draining::report_drained(state, *effect, facts),
-            Report::WorkloadsEnded { effect, workloads } => turns::report_ended(state, *effect, workloads, facts),
+            Report::WorkloadsEnded { effect, workloads } => {
+                ordered_drain::report_ended(state, *effect, workloads, facts)
+            }
             Report::Progress { effect, text, percent } => progress::report(state, *effect, text, *percent, facts),
             Report::StartedByOther { effect, instance, nonce } => {
-                of_other::report(state, *effect, instance, nonce, facts)
+                foreign_instance::report(state, *effect, instance, nonce, facts)
             }
-            Report::StrayDeleted { effect, attempt } => foreign::report_deleted(state, *effect, *attempt),
+            Report::StrayDeleted { effect, attempt } => adoption::report_deleted(state, *effect, *attempt),
             Report::StrayDeleteFailed { effect, attempt, fault } => {
-                foreign::report_delete_failed(state, *effect, *attempt, fault, facts)
+                adoption::report_delete_failed(state, *effect, *attempt, fault, facts)
             }
         },
     }
@@ -96,7 +99,7 @@ fn declare(state: &State, spec: &Arc<Spec>, facts: &Facts<'_>) -> Verdict {
         (Life::Alive, Some(present)) => present,
         (Life::Alive, None) | (Life::Undeclared | Life::Removed, _) => {
             let mut events = vec![Event::Declared { spec: spec.clone() }];
-            events.extend(hanging::claimed(spec, facts.stream));
+            events.extend(attachments::claimed(spec, facts.stream));
             events.push(Event::CreateRequested { at: facts.now });
             return Ok(Decision::because(Reason::NewlyDeclared, events));
         }
@@ -149,7 +152,7 @@ fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
     if state.is_draining() {
         events.push(Event::DrainEnded { outcome: DrainOutcome::Forced });
     }
-    events.extend(hanging::skipped(state));
+    events.extend(attachments::skipped(state));
     let waits_for_nothing = state.is_free() && !state.is_draining();
     let death = death(&after, facts);
     let reason = if waits_for_nothing { Reason::RemovalAsked } else { Reason::RemovalForced };
@@ -213,7 +216,7 @@ pub(super) fn death(state: &State, facts: &Facts<'_>) -> Vec<Event> {
     match (&state.instance, why) {
         (Instance::None, _) => vec![Event::Died, Event::Removed],
         (Instance::Deleting { .. }, _) => vec![Event::Died],
-        (Instance::Creating(effort), _) if of_other::is_all_there_is(state, effort, facts) => {
+        (Instance::Creating(effort), _) if foreign_instance::is_all_there_is(state, effort, facts) => {
             let effect = state.effect_of(facts.journal, facts.stream, effort.intent);
             vec![Event::Died, Event::InstanceLeft { effect, why: Leaving::OfOther }, Event::Removed]
         }
@@ -246,7 +249,7 @@ fn retry_provisioning(state: &State, facts: &Facts<'_>) -> Verdict {
             Outlook::GivenUp { .. } | Outlook::Waiting { .. } => {
                 Ok(Decision::because(Reason::OperatorRetries, [Event::AttemptBegun]))
             }
-            Outlook::Trying => foreign::retry(state),
+            Outlook::Trying => adoption::retry(state),
         },
         Instance::Lost { .. } => {
             Ok(Decision::because(Reason::OperatorRetries, [Event::DeleteRequested { at: facts.now }]))
@@ -261,7 +264,7 @@ fn retry_provisioning(state: &State, facts: &Facts<'_>) -> Verdict {
             let decision = health::give_up(&released, instance.effect, facts)?;
             Ok(Decision::because(Reason::OperatorRetries, decision.events))
         }
-        Instance::None | Instance::Running { .. } => foreign::retry(state),
+        Instance::None | Instance::Running { .. } => adoption::retry(state),
     }
 }
 
@@ -274,10 +277,10 @@ fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
     if !again.is_empty() {
         return Ok(Decision::because(Reason::RetryDue, again));
     }
-    if turns::until(state).is_some_and(|until| until <= facts.now) {
-        return Ok(Decision::because(Reason::TurnTimedOut, turns::with_next(state, Vec::new(), facts)));
+    if ordered_drain::until(state).is_some_and(|until| until <= facts.now) {
+        return Ok(Decision::because(Reason::TurnTimedOut, ordered_drain::with_next(state, Vec::new(), facts)));
     }
-    if aside::until(state).is_some_and(|until| until <= facts.now) {
+    if diagnosis::until(state).is_some_and(|until| until <= facts.now) {
         return Ok(Decision::because(Reason::AsideOver, [Event::AsideEnded]));
     }
     if let Some(overdue) = health::overdue(state, facts.now) {
@@ -291,7 +294,7 @@ fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
     if !due.is_empty() {
         return Ok(Decision::because(Reason::RetryDue, due));
     }
-    let times = [health::until(state), draining::until(state), aside::until(state)];
+    let times = [health::until(state), draining::until(state), diagnosis::until(state)];
     let waits = waiting(state).next().is_some() || times.iter().any(Option::is_some);
     Ok(Decision::nothing(if waits { Reason::NotDueYet } else { Reason::NothingWaits }))
 }

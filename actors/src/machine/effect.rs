@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use super::{Instance, State, Step, aside, draining, eviction, health, turns};
+use super::{Instance, State, Step, diagnosis, draining, eviction, health, ordered_drain};
 use crate::vocab::{EffectId, Effort, Life, Outlook, Timestamp};
 
 /// Work in the outside world.
@@ -43,8 +43,8 @@ pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
         strays.partition(|effect| matches!(effect, Effect::DeleteStray { .. }));
     let call = calls.into_iter().next().filter(|_| !is_calling && state.hold.is_none());
     let mut pending: BTreeSet<Effect> = own.into_iter().chain(call).chain(wakes).collect();
-    let judged = [health::until(state), aside::until(state)];
-    let times = [draining::until(state), eviction::until(state), turns::until(state)];
+    let judged = [health::until(state), diagnosis::until(state)];
+    let times = [draining::until(state), eviction::until(state), ordered_drain::until(state)];
     let times = judged.into_iter().chain(times).flatten().map(Effect::WakeAt);
     if let Some(hold) = &state.hold {
         // Whoever is held waits for nothing that was noted already, only for the end of the hold.

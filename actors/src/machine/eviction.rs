@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Event, Reason, State, Turn, TurnStep,
     decide::{Facts, Verdict},
-    turns,
+    ordered_drain,
 };
 use crate::{
     contract::Decision,
@@ -51,7 +51,7 @@ impl BudgetSeen {
 pub(super) fn allow(state: &State, effect: EffectId, workloads: &BTreeSet<Name>, facts: &Facts<'_>) -> Verdict {
     let asking = asking(state, effect);
     let allowed = asking.iter().filter(|turn| workloads.contains(&turn.plan.workload));
-    let events: Vec<Event> = allowed.filter_map(|turn| turns::begin(state, turn, false, facts)).collect();
+    let events: Vec<Event> = allowed.filter_map(|turn| ordered_drain::begin(state, turn, false, facts)).collect();
     if events.is_empty() {
         return Ok(Decision::nothing(Reason::EvictionNotAsked));
     }
@@ -80,7 +80,7 @@ pub(super) fn refuse(
         return refused(Reason::BudgetHopeless, rules.retry_long_ms);
     }
     if state.in_force(facts.policy).evictions_in_drain <= *attempt {
-        return Ok(Decision::because(Reason::EvictionForced, turns::begin(state, turn, true, facts)));
+        return Ok(Decision::because(Reason::EvictionForced, ordered_drain::begin(state, turn, true, facts)));
     }
     refused(Reason::EvictionRefused, rules.drain.eviction_retry_ms)
 }

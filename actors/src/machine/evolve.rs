@@ -6,7 +6,7 @@ use bailiwick_journal::Version;
 
 use super::{
     Drain, Event, Health, Hold, Instance, Joined, Leaving, MadeFrom, Node, Progress, Site, Skipped, Spec, Start, State,
-    Stray, Turns, aside, draining,
+    Stray, Turns, diagnosis, draining,
 };
 use crate::{
     ports::Condition,
@@ -194,7 +194,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
         Event::BecameOverdue { cause, at: since, .. } => {
             state.health = Health::Overdue { cause: *cause, since: *since };
         }
-        Event::LaidAside { .. } | Event::AsideEnded => aside::evolve(state, event),
+        Event::LaidAside { .. } | Event::AsideEnded => diagnosis::evolve(state, event),
         // What follows is an event of its own.
         Event::GivenUp { .. } => (),
         Event::DrainBegan { at: since, until, turns } => {

@@ -71,33 +71,33 @@
 //! Gardener's phase Failed of a machine whose time is over lasts no longer than the decision about it: it is given up and
 //! its instance's removal begins in one step. Its phase Available has no counterpart: every machine has an agent.
 
-mod answers;
-mod aside;
+mod adoption;
+mod attachments;
+mod bootstrap;
+mod class_snapshot;
 mod command;
 mod containers;
 mod decide;
+mod diagnosis;
 mod draining;
 mod effect;
 mod event;
 mod eviction;
 mod evolve;
-mod foreign;
-mod hanging;
+mod foreign_instance;
 mod health;
 mod hold;
-mod joining;
-mod leaving;
-mod made_from;
 mod membership;
-mod of_other;
+mod ordered_drain;
 mod phase;
+mod placement;
 mod progress;
 mod protection;
-mod siting;
+mod provider_reports;
+mod removal_reason;
 mod spec;
 mod start;
 mod state;
-mod turns;
 mod verdict;
 mod volume_zones;
 
@@ -108,23 +108,23 @@ pub(crate) mod shell;
 #[cfg(test)]
 mod tests;
 
-pub use aside::Aside;
+pub use bootstrap::{Joined, NodeFacts};
+pub use class_snapshot::MadeFrom;
 pub use command::{Command, Removal, Report};
+pub use diagnosis::Aside;
 pub use draining::{Drain, DrainOutcome};
 pub use effect::Effect;
 pub use event::{Event, Leaving, Skipped};
 pub use eviction::BudgetSeen;
 pub use health::{Cause, Health, is_doubted, is_overdue};
-pub use joining::{Joined, NodeFacts};
-pub use leaving::RemovalReason;
-pub use made_from::MadeFrom;
+pub use ordered_drain::{Turn, TurnOutcome, TurnPlan, TurnStep, Turns};
 pub use phase::{juju_status, phase};
+pub use placement::{Site, SiteChoice};
 pub use progress::Progress;
-pub use siting::{Site, SiteChoice};
+pub use removal_reason::RemovalReason;
 pub use spec::{Base, Constraints, Job, Placement, Siting, Spec, Workload};
 pub use start::{InstanceConfig, Start, StartAgent, StartHost, StartImage, StartParameters, Unstartable};
 pub use state::{Hold, Instance, Node, State, Step, Stray};
-pub use turns::{Turn, TurnOutcome, TurnPlan, TurnStep, Turns};
 pub use verdict::{Reason, Rejection};
 pub use volume_zones::VolumeZones;
 

@@ -1,19 +1,19 @@
 //! Every reason and rejection of a machine, and what holds along every walk.
 
 mod again;
-mod aside;
+mod class_snapshot;
+mod diagnosis;
 mod draining;
+mod foreign_instance;
 mod health;
-mod made_from;
 mod membership;
-mod of_other;
 mod operator;
+mod ordered_drain;
 mod patience;
+mod placement;
 mod progress;
 mod protection;
-mod siting;
 mod starting;
-mod turns;
 mod volume_zones;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -282,18 +282,18 @@ fn table() -> Vec<Case<State>> {
     .into_iter()
     .chain(operator::table())
     .chain(protection::table())
-    .chain(aside::table())
+    .chain(diagnosis::table())
     .chain(health::table())
-    .chain(siting::table())
+    .chain(placement::table())
     .chain(volume_zones::table())
-    .chain(made_from::table())
+    .chain(class_snapshot::table())
     .chain(starting::table())
     .chain(progress::table())
     .chain(draining::table())
-    .chain(turns::table())
+    .chain(ordered_drain::table())
     .chain(membership::table())
     .chain(patience::table())
-    .chain(of_other::table())
+    .chain(foreign_instance::table())
     .collect()
 }
 

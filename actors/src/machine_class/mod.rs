@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A class knows which machines use it. As long as there is one, its removal is refused, and the refusal names them; it can
-//! be asked to go once no machine uses it any more (Gardener: its finalizer). A machine takes a copy of what the class says before its instance is made (`machine/made_from.rs`), and
+//! be asked to go once no machine uses it any more (Gardener: its finalizer). A machine takes a copy of what the class says before its instance is made (`machine/class_snapshot.rs`), and
 //! keeps that: another revision holds for machines that come later, and nothing of a machine's end asks for its class. The
 //! machine sets supervisor binds both (`supervisor/machine_sets/classes.rs`).
 //!

@@ -14,10 +14,10 @@ use super::{
     Event, Withholding, asking,
     decide::Facts,
     evicting::evictions,
+    placement::sitings,
     preparing::preparations,
     rests::issued,
     seen::Seen,
-    siting::sitings,
     tally::{Standing, group},
 };
 use crate::{

@@ -4,7 +4,7 @@ mod asking;
 mod evicting;
 mod keeping;
 mod outage;
-mod siting;
+mod placement;
 mod starting;
 
 use std::collections::{BTreeMap, BTreeSet};

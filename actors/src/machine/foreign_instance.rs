@@ -8,8 +8,9 @@
 use bailiwick_journal::Version;
 
 use super::{
-    Event, Instance, Reason, State, answers,
+    Event, Instance, Reason, State,
     decide::{Facts, Verdict},
+    provider_reports,
 };
 use crate::{
     contract::Decision,
@@ -44,7 +45,7 @@ pub(super) fn report(
             vec![Event::CreateGivenUp { fault: Fault::new(FaultCode::PermissionDenied, text), again: None }]
         }
         // There is nothing of its own.
-        Instance::Deleting { effort, .. } if is_own => answers::deleted(state, effort.attempt, facts)?.events,
+        Instance::Deleting { effort, .. } if is_own => provider_reports::deleted(state, effort.attempt, facts)?.events,
         Instance::Creating(_) | Instance::Deleting { .. } => return Ok(Decision::nothing(Reason::StaleReport)),
         Instance::None | Instance::Running { .. } | Instance::Lost { .. } => {
             return Ok(Decision::nothing(Reason::StaleReport));

@@ -1,9 +1,9 @@
 //! What follows from how a provider's call for a machine's own instance went.
 
 use super::{
-    Event, Instance, Reason, Rejection, State, Step,
+    Event, Instance, Reason, Rejection, State, Step, adoption,
     decide::{Facts, Verdict},
-    foreign, health, siting,
+    health, placement,
 };
 use crate::{
     contract::{Attempted, Decision, Next, RetryRule},
@@ -22,7 +22,7 @@ pub(super) fn created(state: &State, attempt: u32, instance: &MachineInstance, f
         let text = format!("the provider answered with instance {} of machine {}", instance.instance, instance.machine);
         return create_failed(state, effort.attempt, &Fault::new(FaultCode::Internal, text), facts);
     }
-    if let Some(nonce) = foreign::other_nonce(instance, facts) {
+    if let Some(nonce) = adoption::other_nonce(instance, facts) {
         // Another control plane has the same id. What is there is not ours, whatever it is called.
         let text = format!("another control plane started instance {}: it reports nonce {nonce}", instance.instance);
         if effort.outlook != Outlook::Trying {
@@ -44,7 +44,7 @@ pub(super) fn create_failed(state: &State, attempt: u32, fault: &Fault, facts: &
     let Instance::Creating(effort) = &state.instance else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
-    if let Some(blamed) = siting::blame(state, effort, attempt, fault, facts) {
+    if let Some(blamed) = placement::blame(state, effort, attempt, fault, facts) {
         return Ok(Decision::because(Reason::ZoneFailed, [blamed]));
     }
     let retry = |until, fault| Event::CreateRetryScheduled { until, fault };

@@ -2,7 +2,7 @@
 
 use bailiwick_journal::StreamId;
 
-use super::{Event, Reason, Rejection, Skipped, Spec, State, decide::death, turns};
+use super::{Event, Reason, Rejection, Skipped, Spec, State, decide::death, ordered_drain};
 use crate::{
     contract::{self, Decision},
     storage_rules,
@@ -83,5 +83,5 @@ fn release(state: &State, is_there: bool, released: Event, facts: &Facts<'_>) ->
         events.extend(death(state, facts));
         return Ok(Decision::because(Reason::LastAttachmentGone, events));
     }
-    Ok(Decision::because(Reason::AttachmentGone, turns::with_next(state, events, facts)))
+    Ok(Decision::because(Reason::AttachmentGone, ordered_drain::with_next(state, events, facts)))
 }

@@ -5,9 +5,9 @@
 
 use super::{
     Event, Instance, Leaving, Reason, Rejection, State, Step,
-    answers::after_failure,
     decide::{Facts, Verdict},
     health,
+    provider_reports::after_failure,
 };
 use crate::{
     contract::{Attempted, Decision, RetryRule},
