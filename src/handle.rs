@@ -243,6 +243,14 @@ impl Handle {
         self.carry_out(plan, id, digest(content.as_bytes())).await
     }
 
+    /// The providers that objects name and this node does not have, with the number of those objects.
+    ///
+    /// # Errors
+    /// If the journal cannot be understood.
+    pub fn missing_providers(&self) -> Result<BTreeMap<Name, usize>, ReadError> {
+        self.look(|fleet| self.shared.offer.missing_from(fleet))
+    }
+
     /// Whether storage can be made from a pool like this, as far as this node can tell.
     ///
     /// # Errors

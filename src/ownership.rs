@@ -108,6 +108,17 @@ pub fn check(data_dir: &Path) -> Result<(), Unsafe> {
     Ok(())
 }
 
+/// Checks a directory elsewhere that a node writes into, and all that is in it; one that is not there is fine.
+///
+/// # Errors
+/// As of [`check`].
+pub fn check_directory(directory: &Path) -> Result<(), Unsafe> {
+    let Some(found) = look(directory)? else { return Ok(()) };
+    judge(directory, &found, Kind::Directory)?;
+    check_way(directory)?;
+    check_all_in(directory, Kind::File, usize::MAX)
+}
+
 /// The directories that lead to it: who can change one of them can put another in its place.
 fn check_way(data_dir: &Path) -> Result<(), Unsafe> {
     let real = data_dir.canonicalize().map_err(|error| unseen(data_dir, &error))?;

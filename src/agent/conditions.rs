@@ -43,6 +43,11 @@ impl Finding {
         Self { healthy: Some(false), text: text.to_string().chars().take(200).collect() }
     }
 
+    #[cfg(test)]
+    pub fn is_healthy(&self) -> bool {
+        self.healthy == Some(true)
+    }
+
     /// Nothing that anybody should be told.
     pub fn untold() -> Self {
         Self { healthy: None, text: String::new() }

@@ -70,7 +70,7 @@ mod tests {
     fn a_gauge_does_not_flutter_around_its_limit() {
         let gauge = Gauge::default();
         let healthy: Vec<bool> =
-            [120, 99, 101, 124, 125, 101].map(|free| gauge.finding(free, 100, "", "").healthy).into();
+            [120, 99, 101, 124, 125, 101].map(|free| gauge.finding(free, 100, "", "").is_healthy()).into();
         assert_eq!(healthy, [true, false, false, false, true, true]);
     }
 
@@ -79,6 +79,6 @@ mod tests {
         let (total, available) = memory().unwrap();
         assert!(available <= total && 0 < available);
         assert!(!Gauge::default().disk(Path::new("/")).text.contains("cannot"));
-        assert!(!Gauge::default().disk(Path::new("/nowhere")).healthy);
+        assert!(!Gauge::default().disk(Path::new("/nowhere")).is_healthy());
     }
 }

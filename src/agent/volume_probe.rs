@@ -146,7 +146,7 @@ mod tests {
         let machine = tempfile::tempdir().unwrap();
         let volume = volume(machine.path(), false);
         let probe = VolumeProbe::default();
-        assert!(probe.run(machine.path(), &volume).healthy == Some(true));
+        assert!(probe.run(machine.path(), &volume).is_healthy());
         assert!(volume.path.with_file_name(PROBE).exists());
         assert_eq!(fs::read(&volume.path).unwrap(), vec![0; 4096]);
     }
@@ -156,22 +156,36 @@ mod tests {
         let machine = tempfile::tempdir().unwrap();
         let volume = volume(machine.path(), false);
         let probe = VolumeProbe::default();
-        assert!(probe.run(machine.path(), &volume).healthy == Some(true));
+        assert!(probe.run(machine.path(), &volume).is_healthy());
         File::create(&volume.path).unwrap();
-        assert!(!probe.run(machine.path(), &volume).healthy == Some(true));
+        assert!(!probe.run(machine.path(), &volume).is_healthy());
         File::create(&volume.path).unwrap().set_len(4096).unwrap();
-        assert!(probe.run(machine.path(), &volume).healthy == Some(true));
+        assert!(probe.run(machine.path(), &volume).is_healthy());
         fs::remove_file(&volume.path).unwrap();
         let gone = probe.run(machine.path(), &volume);
         assert_eq!(gone, probe.run(machine.path(), &volume), "the text stays the same");
-        assert!(!gone.healthy);
+        assert!(!gone.is_healthy());
         File::create(&volume.path).unwrap().set_len(4096).unwrap();
         let beside = volume.path.with_file_name(PROBE);
         fs::remove_file(&beside).unwrap();
         fs::create_dir(&beside).unwrap();
-        assert!(!probe.run(machine.path(), &volume).healthy == Some(true));
+        assert!(!probe.run(machine.path(), &volume).is_healthy());
         fs::remove_dir(&beside).unwrap();
-        assert!(probe.run(machine.path(), &volume).healthy == Some(true));
+        assert!(probe.run(machine.path(), &volume).is_healthy());
+    }
+
+    #[test]
+    fn a_volume_that_has_just_left_is_not_told_of() {
+        // Given a volume that was there
+        let machine = tempfile::tempdir().unwrap();
+        let volume = volume(machine.path(), false);
+        let probe = VolumeProbe::default();
+        File::create(&volume.path).unwrap().set_len(4096).unwrap();
+        assert!(probe.run(machine.path(), &volume).is_healthy());
+        // When it is detached, before the node says so; then nothing is said, and of one that never came it is.
+        fs::remove_dir_all(volume.path.parent().unwrap()).unwrap();
+        assert_eq!(probe.run(machine.path(), &volume).healthy, None);
+        assert_eq!(VolumeProbe::default().run(machine.path(), &volume).healthy, Some(false));
     }
 
     #[test]
@@ -182,7 +196,7 @@ mod tests {
         fs::write(class.path().join("size"), "8192\n").unwrap();
         let look = |file: &str| {
             fs::write(class.path().join("loop/backing_file"), file).unwrap();
-            look_at_device(class.path()).healthy
+            look_at_device(class.path()).is_healthy()
         };
         // Then it is as well as its file is there
         assert!(look("/srv/volumes/volume-1\n"));
@@ -193,7 +207,7 @@ mod tests {
     fn a_read_only_volume_is_not_written() {
         let machine = tempfile::tempdir().unwrap();
         let volume = volume(machine.path(), true);
-        assert!(VolumeProbe::default().run(machine.path(), &volume).healthy == Some(true));
+        assert!(VolumeProbe::default().run(machine.path(), &volume).is_healthy());
         assert!(!volume.path.with_file_name(PROBE).exists());
     }
 
@@ -201,7 +215,7 @@ mod tests {
     fn a_path_outside_of_the_machine_is_not_touched() {
         let (machine, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let volume = volume(other.path(), false);
-        assert!(!VolumeProbe::default().run(machine.path(), &volume).healthy == Some(true));
+        assert!(!VolumeProbe::default().run(machine.path(), &volume).is_healthy());
         assert!(!volume.path.with_file_name(PROBE).exists());
     }
 }

@@ -19,11 +19,12 @@ use super::{
     exit::{CliError, Exit},
     journal::{hex, not_imported},
     output::{Cell, Column, Table},
+    provider::REMEMBERED,
     session,
 };
 use crate::{
     client::ClientError,
-    config::{enrolment_dir, journal_dir},
+    config::{enrolment_dir, exec_dir, journal_dir},
     node::place,
     words::readable,
 };
@@ -73,7 +74,7 @@ pub(super) fn main(global: &Global, args: BackupArgs) -> Result<Exit, CliError> 
         ]);
         table.add([Cell::from("into"), args.into.display().to_string().into()]);
         table.add([Cell::from("files"), files.join(", ").into()]);
-        let left = "local and exec: the data of machines, volumes and providers";
+        let left = "the data of machines, volumes and providers, in local and exec";
         table.add([Cell::from("left out"), left.into()]);
         let restore = "stop the node, then copy journal, node.key and providers.yaml back from here";
         table.add([Cell::from("to restore"), restore.into()]);
@@ -95,6 +96,9 @@ fn copy_all(global: &Global, data_dir: &Path, into: &Path) -> Result<(Exported, 
     noted.map_err(cannot("write into", into))?;
     if copy_enrolment(&enrolment_dir(data_dir), &enrolment_dir(into))? {
         files.push("enrolment".into());
+    }
+    if copy_providers(&exec_dir(data_dir), &exec_dir(into))? {
+        files.push("exec".into());
     }
     sync(into)?;
     Ok((exported, files))
@@ -155,6 +159,27 @@ fn copy(from: &Path, to: &Path) -> Result<bool, CliError> {
     };
     write().map_err(cannot("write", to))?;
     Ok(true)
+}
+
+/// The commands of providers that were named on a command line; what these keep beside them is their own.
+fn copy_providers(from: &Path, to: &Path) -> Result<bool, CliError> {
+    let entries = match fs::read_dir(from) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        read => read.map_err(cannot("read", from))?,
+    };
+    let mut some = false;
+    for entry in entries {
+        let entry = entry.map_err(cannot("read", from))?;
+        let command = entry.path().join(REMEMBERED);
+        if !command.exists() {
+            continue;
+        }
+        let into = to.join(entry.file_name());
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&into).map_err(cannot("make", &into))?;
+        some |= copy(&command, &into.join(REMEMBERED))?;
+        sync(&into)?;
+    }
+    Ok(some)
 }
 
 /// What machines join with that are being made right now.

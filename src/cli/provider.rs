@@ -85,7 +85,7 @@ struct Remembered {
     directory: PathBuf,
 }
 
-const REMEMBERED: &str = "command.json";
+pub(super) const REMEMBERED: &str = "command.json";
 
 impl ProviderArgs {
     /// All providers: those of the command line; those of the file; and those of earlier command lines, because machines

@@ -33,6 +33,7 @@ use crate::{
     plan::{Action, Going, Prune},
     providers::access::Environment,
     view::{self, Fleet},
+    words::count,
 };
 
 /// How often the state is looked at.
@@ -149,6 +150,13 @@ pub(super) fn start(global: &Global, providers: &ProviderArgs, log: &LogArgs) ->
     }
     for line in node.started().lines() {
         say(&line);
+    }
+    for (provider, objects) in node.handle().missing_providers()? {
+        say(&format!(
+            "this node has no provider {provider}, which {} name: nothing of these is made or removed; \
+             start it with --provider {provider}=COMMAND, or add it to providers.yaml",
+            count(objects, "object")
+        ));
     }
     Ok(node)
 }

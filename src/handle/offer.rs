@@ -246,6 +246,27 @@ impl Offer {
         self.has_machine(fleet, &[], entity, provider, machine)
     }
 
+    /// The providers that what exists names and this node does not have, each with how often.
+    pub fn missing_from(&self, fleet: &Fleet) -> BTreeMap<Name, usize> {
+        let machines = fleet.machines.iter().filter(|(_, folded)| folded.state.life.exists());
+        let machines = machines.filter_map(|(_, folded)| Some((&folded.state.spec.as_ref()?.provider, &self.machines)));
+        let volumes = fleet.volumes.iter().filter(|(_, folded)| folded.state.life.exists());
+        let volumes = volumes.filter_map(|(_, folded)| Some((&folded.state.spec.as_ref()?.provider, &self.volumes)));
+        let filesystems = fleet.filesystems.iter().filter(|(_, folded)| folded.state.life.exists());
+        let filesystems =
+            filesystems.filter_map(|(_, folded)| Some((&folded.state.spec.as_ref()?.provider, &self.filesystems)));
+        let sets = fleet.machine_sets.iter().filter(|(_, folded)| folded.state.life.exists());
+        let sets =
+            sets.filter_map(|(_, folded)| Some((&folded.state.spec.as_ref()?.template.provider, &self.machines)));
+        let mut missing = BTreeMap::new();
+        for (provider, offered) in machines.chain(volumes).chain(filesystems).chain(sets) {
+            if !offered.contains(provider) {
+                *missing.entry(provider.clone()).or_default() += 1;
+            }
+        }
+        missing
+    }
+
     /// Whether this node has the provider that a pool names.
     ///
     /// # Errors

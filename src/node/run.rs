@@ -93,6 +93,7 @@ struct Parts {
 
 async fn start(config: &Config) -> Result<Parts, StartError> {
     ownership::check(&config.data_dir)?;
+    config.journal.log_archive.as_deref().map_or(Ok(()), ownership::check_directory)?;
     make_private_dir(&config.data_dir)?;
     let clock: Arc<dyn Clock> = config.clock.clone().unwrap_or_else(|| Arc::new(SystemClock::new()));
     let dir = journal_dir(&config.data_dir);

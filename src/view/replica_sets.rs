@@ -139,13 +139,16 @@ pub(super) fn replica_set_row(fleet: &Fleet, name: &str, folded: &Folded<State>)
     let joining = not_chosen.iter().next().map(|(machine, why)| format!("machine {machine}: {why}"));
     let spec = state.spec.as_ref();
     let all_well = leader.is_some() && members.iter().all(|member| member.healthy);
+    let servers = spec.map_or(0, |spec| spec.servers);
+    let is_short = state.seen.is_some() && usize::try_from(servers).is_ok_and(|servers| state.voters() < servers);
+    let short = is_short.then(|| format!("{} of {servers} servers vote; more machines need a seat", state.voters()));
     ReplicaSetRow {
         name: name.to_owned(),
         status: state.status(),
         life: state.life.to_string(),
-        ready: state.is_settled() && is_at_rest && not_chosen.is_empty() && all_well,
+        ready: state.is_settled() && is_at_rest && not_chosen.is_empty() && all_well && !is_short,
         engine: spec.map(|spec| spec.engine.to_string()).unwrap_or_default(),
-        servers: spec.map_or(0, |spec| spec.servers),
+        servers,
         voters: state.voters(),
         leader: leader.and_then(|leader| leader.machine.clone()),
         term: state.seen.as_ref().map(|seen| seen.configuration.stamp.term),
@@ -153,7 +156,7 @@ pub(super) fn replica_set_row(fleet: &Fleet, name: &str, folded: &Folded<State>)
             (None, None, None) => under_way.clone().or_else(|| next.clone()).or_else(|| joining.clone()),
             _ => None,
         },
-        detail: waits.or(under_way).or_else(|| held.clone()).or(next).or(sick).or(joining).or(lagging),
+        detail: waits.or(under_way).or_else(|| held.clone()).or(next).or(sick).or(joining).or(lagging).or(short),
         as_of_ms: fleet.looks(name).map(|looks| looks.last.0),
         plan: steps,
         held,

@@ -307,6 +307,10 @@ fn report_destroy_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fac
     let Storage::Destroying { effort, .. } = &state.storage else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
+    // It was told to go while it was being made, and its volume has left the machine: nobody else reaches it.
+    if state.backing().is_some() && state.machine().is_none() && fault.code == FaultCode::Unavailable {
+        return Ok(Decision::because(Reason::GoesWithVolume, [Event::Destroyed, Event::Removed]));
+    }
     // Its data is to stay: whoever cannot let go of it is not asked to destroy it.
     if state.removal == Removal::Release && fault.code == FaultCode::Unimplemented && effort.is_trying(attempt) {
         return Ok(Decision::because(Reason::CannotRelease, [Event::DestroyGivenUp { fault: fault.clone() }]));

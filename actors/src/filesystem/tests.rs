@@ -67,6 +67,12 @@ fn creating() -> Vec<Event> {
     [declared(), vec![Event::CreateRequested { backing: None, at: Timestamp(1) }]].concat()
 }
 
+fn undone_on_volume() -> Vec<Event> {
+    let create = Event::CreateRequested { backing: backing("sdb"), at: Timestamp(1) };
+    let undo = [Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: Timestamp(1) }];
+    [on_volume(), vec![create], undo.to_vec()].concat()
+}
+
 fn retry(code: FaultCode, until: u64) -> Event {
     Event::CreateRetryScheduled { until: Timestamp(until), fault: fault(code) }
 }
@@ -203,6 +209,20 @@ fn table() -> Vec<Case<State>> {
             provisioned(),
             Command::Remove,
             Ok((R::RemovalAsked, vec![Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: NOW }])),
+        ),
+        // It went while it was being made on a volume, and no machine has that any more.
+        case(
+            undone_on_volume(),
+            Command::Report(Report::DestroyFailed { attempt: 1, fault: fault(FaultCode::Unavailable) }),
+            Ok((R::GoesWithVolume, vec![Event::Destroyed, Event::Removed])),
+        ),
+        case(
+            reserved(undone_on_volume()),
+            Command::Report(Report::DestroyFailed { attempt: 1, fault: fault(FaultCode::Unavailable) }),
+            Ok((
+                R::WorthRetrying,
+                vec![Event::DestroyRetryScheduled { until: NOW.after(30_000), fault: fault(FaultCode::Unavailable) }],
+            )),
         ),
         // On a volume it is nothing but data there, and goes without a call.
         case(

@@ -89,9 +89,14 @@ impl State {
         self.life == Life::Alive && self.phase == Phase::Settled
     }
 
-    /// Whether a member that votes was not healthy, or said nothing, when it was looked at last.
+    /// Whether fewer members vote than were declared, or one of them was not healthy, or said nothing, when it was looked at
+    /// last.
     pub fn is_degraded(&self) -> bool {
         let Some(seen) = &self.seen else { return false };
+        let wanted = self.spec.as_ref().map_or(0, |spec| spec.servers);
+        if usize::try_from(wanted).is_ok_and(|wanted| self.voters() < wanted) {
+            return true;
+        }
         let mut voters = seen.configuration.members.iter().filter(|member| member.is_voter());
         voters.any(|member| seen.status(member.id).is_none_or(|status| !status.healthy))
     }

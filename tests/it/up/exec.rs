@@ -210,8 +210,17 @@ fn a_machine_that_dies_is_replaced() {
     });
     sample.lab.run(&["wait", "--timeout", "60s"]).code(0);
     sample.lab.run(&["pool", "create", "gold", "exec", "provider=smaple"]).code(5).says("did you mean sample?");
+    // A node from its backup has the provider as well; without it, it says so.
+    let copy = sample.lab.data().with_file_name("copy");
+    sample.lab.run(&["backup", copy.to_str().expect("text")]).code(0);
+    assert!(copy.join("exec/sample/command.json").exists());
     node.signal(Signal::TERM);
     node.ended().code(0);
+    fs::remove_dir_all(copy.join("exec")).expect("removed");
+    let without = sample.lab.start(&["serve", "--data-dir", copy.to_str().expect("text")]);
+    without.says("has no provider sample, which 3 objects name");
+    without.signal(Signal::TERM);
+    without.ended().code(0);
     assert_eq!(sample.things()["machine"].len(), 2, "what was left of it is gone");
 }
 
