@@ -85,7 +85,7 @@ pub(super) fn main(global: &Global, command: JournalCommand) -> Result<Exit, Cli
         JournalCommand::Export(args) => {
             let data_dir = session::data_dir(global)?;
             if !journal_dir(&data_dir).exists() {
-                return Err(session::no_node(&data_dir));
+                return Err(session::no_journal(&data_dir));
             }
             export(global, &args)
         }
@@ -107,7 +107,7 @@ fn look<T: DeserializeOwned>(
             let data_dir = session::data_dir(global)?;
             let dir = journal_dir(&data_dir);
             if !dir.exists() {
-                return Err(session::no_node(&data_dir));
+                return Err(session::no_journal(&data_dir));
             }
             stopped(&dir).map_err(|error| session::not_opened(&data_dir, error))
         }
@@ -253,8 +253,7 @@ fn salvage(global: &Global, args: &SalvageArgs) -> Result<Exit, CliError> {
     let from = if below.is_dir() { below } else { args.dir.clone() };
     let into = journal_dir(&args.into);
     if !is_taken(&from) {
-        let message = format!("there is no journal in {}", args.dir.display());
-        return Err(CliError::new(Exit::NotFound, "no-journal", message)
+        return Err(session::no_journal(&args.dir)
             .next("name the node's data directory, or the journal's own folder; nothing was created"));
     }
     if is_taken(&into) {

@@ -187,7 +187,7 @@ pub(super) fn with_journal<T, E: Into<CliError>>(
     let dir = data_dir(global)?;
     let journal_dir = journal_dir(&dir);
     if !journal_dir.exists() {
-        return Err(no_node(&dir));
+        return Err(no_journal(&dir));
     }
     let opened = ReadOnlyJournal::open(&journal_dir).map_err(|error| not_opened(&dir, error))?;
     let journal = say_repair(opened, &journal_dir);
@@ -235,10 +235,10 @@ fn socket_gone(data_dir: &Path, holder: &str) -> CliError {
     ))
 }
 
-/// Says that a data directory holds no node.
-pub(super) fn no_node(data_dir: &Path) -> CliError {
-    CliError::new(Exit::NotFound, "no-node", format!("no node is running in {}", data_dir.display()))
-        .next("start one with `bailiwick up FILE`, or choose another with --data-dir DIR")
+/// Says that there is nothing to read.
+pub(super) fn no_journal(dir: &Path) -> CliError {
+    CliError::new(Exit::NotFound, "no-journal", format!("there is no journal in {}", dir.display()))
+        .next("choose another directory with --data-dir DIR, or start a node in a new one with `bailiwick up FILE`")
 }
 
 /// What `--at` means, as it goes to the node.
