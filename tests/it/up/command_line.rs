@@ -37,6 +37,9 @@ fn a_stopped_node_can_be_asked() {
     let lab = Lab::new();
     lab.run(&["status"]).code(4).says("error[no-journal]: there is no journal in");
     assert!(!lab.data().exists(), "asking makes nothing");
+    fs::create_dir_all(lab.data().join("journal")).expect("a folder");
+    lab.run(&["journal", "check"]).code(4).says("error[no-journal]");
+    fs::remove_dir_all(lab.data()).expect("removed");
     lab.up();
     let args = lab.up_args();
     lab.run(&["plan", &args[1], &args[2]]).code(0);
