@@ -224,6 +224,8 @@ fn next_of(answer: &Answer) -> Option<String> {
         (machine_deployment::State::KIND, "no-earlier-revision" | "unknown-revision") => {
             Some(format!("`bailiwick rollout history {name}` lists its revisions"))
         }
+        // Nothing that a policy refuses goes away by itself.
+        (policy::State::KIND, _) => Some("fix what is named above, then retry".to_owned()),
         _ => None,
     }
 }

@@ -518,6 +518,7 @@ fn log_filter(journal: &dyn Journal, parameters: &Parameters) -> Result<LogFilte
         Some(text) => moment(text).map(Some).ok_or_else(|| bad(&format!("{text:?} is not a moment"))),
     };
     let (since, until) = (read(&parameters.since)?, read(&parameters.at)?);
+    in_order(journal, parameters, since, until)?;
     let outcome = match parameters.outcome.as_deref() {
         None => None,
         Some("done") => Some(bailiwick_journal::Outcome::Done),
@@ -546,6 +547,35 @@ fn log_filter(journal: &dyn Journal, parameters: &Parameters) -> Result<LogFilte
         since,
         until,
         limit: parameters.limit.unwrap_or(LIMIT_DEFAULT),
+    })
+}
+
+/// A log that would end before it begins is a mistake: that nothing matches would hide it.
+fn in_order(
+    journal: &dyn Journal,
+    parameters: &Parameters,
+    since: Option<At>,
+    until: Option<At>,
+) -> Result<(), Problem> {
+    let last = Timestamp(journal.head().time_ms);
+    let is_reversed = match (since.map(|at| at.resolved(last)), until.map(|at| at.resolved(last))) {
+        (Some(At::Position(since)), Some(At::Position(until))) => since > until,
+        (Some(At::Time(since)), Some(At::Time(until))) => since > until,
+        _ => false,
+    };
+    if !is_reversed {
+        return Ok(());
+    }
+    let told = |text: &Option<String>| text.clone().unwrap_or_default();
+    Err(Problem {
+        code: "reversed".into(),
+        message: format!(
+            "it would begin at {}, which is later than its end at {}",
+            told(&parameters.since),
+            told(&parameters.at)
+        ),
+        next_step: Some("name the earlier moment with --since and the later one with --until".into()),
+        ..Problem::default()
     })
 }
 

@@ -52,7 +52,8 @@ impl Default for Setup {
 pub enum Ending {
     /// Everything is as declared, and nothing is left over. What is held, or kept for diagnosis, is as it should be.
     Converged,
-    /// All else is, but this was given up before the start, or waits for what was: an operator's turn.
+    /// All else is, but this was given up, before the start or because its provider does not have what was asked, or waits for
+    /// what was: an operator's turn.
     GivenUp { entities: Vec<String> },
     /// Something is not as declared when the time is over.
     Stuck { entities: Vec<String> },
@@ -94,7 +95,7 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Whether every start converged, but for what had been given up before.
+    /// Whether every start converged, but for what is an operator's turn.
     pub fn is_good(&self) -> bool {
         self.stuck == 0 && self.violated == 0
     }
@@ -263,11 +264,20 @@ impl Boundary {
             return Ending::Stuck { entities: stuck };
         }
         // Its time was over at the start; that it is kept for diagnosis since then is not that nobody cares.
-        let is_given_up = |stream: &StreamId| self.given_up.contains(stream) && status(stream) != "kept";
+        let before = |stream: &StreamId| self.given_up.contains(stream) && status(stream) != "kept";
+        let is_given_up = |stream: &StreamId| before(stream) || report.not_offered.contains(stream);
         let because_given_up = report.resting.iter().filter(|(_, reason)| is_given_up(reason));
-        let told = because_given_up.map(|(stream, reason)| match stream == reason {
-            true => format!("{stream} was given up before the start"),
-            false => format!("{stream} waits for {reason}, which was given up before the start"),
+        let told = because_given_up.map(|(stream, reason)| {
+            let how = if before(reason) {
+                "was given up before the start"
+            } else {
+                "was given up after the start: its provider cannot do it"
+            };
+            if stream == reason {
+                format!("{stream} {how}")
+            } else {
+                format!("{stream} waits for {reason}, which {how}")
+            }
         });
         let given_up: Vec<String> = told.collect();
         if given_up.is_empty() { Ending::Converged } else { Ending::GivenUp { entities: given_up } }

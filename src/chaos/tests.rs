@@ -7,6 +7,7 @@ use bailiwick_actors::{
     policy::Document,
     testing::Desk,
     vocab::{Fault, FaultCode, Timestamp},
+    volume,
 };
 use bailiwick_journal::{Config, Draft, Entry, Journal, LocalJournal, Position, ReadOnlyJournal, Settings};
 
@@ -238,4 +239,26 @@ fn what_waits_for_something_that_was_given_up_is_named_and_not_stuck() {
     assert_eq!(entities[..], [waiting, "volume/big was given up before the start"]);
     // Nobody who is not waited for keeps the others from being timed.
     assert!(sweep.trials.iter().all(|trial| trial.converged_ms.is_some_and(|ms| ms < 7_200_000)), "{sweep:?}");
+}
+
+#[test]
+fn what_a_provider_cannot_do_is_given_up_after_the_start_and_not_stuck() {
+    // given: a volume to let go of, and providers that cannot
+    let scratch = tempfile::tempdir().expect("a folder");
+    let journal = open(scratch.path());
+    let mut desk = busy(&journal);
+    desk.declare_volume("dreams");
+    desk.settle();
+    desk.volume("dreams", volume::Command::Release);
+    let asked = journal.head().position;
+    drop((desk, journal));
+    // when
+    let journal = ReadOnlyJournal::open(scratch.path()).expect("a closed journal");
+    let sweep = sweep(&journal, Setup { from: asked, ..Setup::default() }, &|_, _| ()).expect("it can be swept");
+    // then
+    assert!(sweep.is_good() && sweep.given_up > 0, "{:#?}", bad(&sweep));
+    let Some(Ending::GivenUp { entities }) = sweep.trials.last().map(|trial| &trial.ending) else {
+        panic!("{:#?}", sweep.trials.last());
+    };
+    assert_eq!(entities[..], ["volume/dreams was given up after the start: its provider cannot do it"]);
 }

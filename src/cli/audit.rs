@@ -70,10 +70,10 @@ fn ask<T: DeserializeOwned>(global: &Global, journal: Option<&PathBuf>, query: &
         Some(dir) => {
             let below = journal_dir(dir);
             let journal = match dir {
-                file if file.is_file() => session::open_export(file)?,
+                file if file.is_file() => session::open_export(file).map_err(|error| or_policy(error, file))?,
                 _ if below.is_dir() => session::open_stopped(&below)?,
                 dir if dir.exists() => session::open_stopped(dir)?,
-                dir => return Err(session::no_node(dir)),
+                dir => return Err(session::no_journal(dir)),
             };
             query.answer_from(&journal, SystemClock::new().now())?
         }
@@ -83,6 +83,14 @@ fn ask<T: DeserializeOwned>(global: &Global, journal: Option<&PathBuf>, query: &
             .because(&error)
             .next("check that node and client are of the same release")
     })
+}
+
+/// Who names a policy where an export is expected wants to rehearse it.
+fn or_policy(error: CliError, file: &PathBuf) -> CliError {
+    if policy(file).is_err() {
+        return error;
+    }
+    error.next(format!("it is a policy: rehearse it with `bailiwick audit replay --policy {}`", file.display()))
 }
 
 /// The one policy in a manifest.

@@ -44,9 +44,7 @@ const LINES_WAITING: usize = 64;
 
 pub(super) fn main(global: &Global, args: BackupArgs) -> Result<Exit, CliError> {
     let data_dir = session::data_dir(global)?;
-    if !journal_dir(&data_dir).exists() {
-        return Err(session::no_node(&data_dir));
-    }
+    session::journal_in(&data_dir)?;
     let is_new = make(&args.into)?;
     give_way();
     let (exported, files) = match copy_all(global, &data_dir, &args.into) {

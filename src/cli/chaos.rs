@@ -15,6 +15,7 @@ use super::{
 use crate::{
     chaos::{Ending, InFlight, Setup, Sweep, SweepError, Trial, sweep},
     config::journal_dir,
+    words::count,
 };
 
 #[derive(Debug, Subcommand)]
@@ -86,7 +87,7 @@ fn opened(global: &Global, named: Option<PathBuf>) -> Result<ReadOnlyJournal, Cl
     let dir = named.map_or_else(|| session::data_dir(global), Ok)?;
     let below = journal_dir(&dir);
     let found = if below.is_dir() { below } else { dir.clone() };
-    if found.is_dir() { session::open_stopped(&found) } else { Err(session::no_node(&dir)) }
+    if found.is_dir() { session::open_stopped(&found) } else { Err(session::no_journal(&dir)) }
 }
 
 /// The sums, and every start that did not converge.
@@ -129,8 +130,8 @@ fn place(trial: &Trial) -> String {
     let Trial { position, stream, code, calls, in_flight, .. } = trial;
     let happened = match (calls, in_flight) {
         (0, _) => "nothing was under way".to_owned(),
-        (calls, InFlight::DidNotHappen) => format!("{calls} calls under way, which did not happen"),
-        (calls, InFlight::Happened) => format!("{calls} calls under way, which happened"),
+        (calls, InFlight::DidNotHappen) => format!("{} under way, which did not happen", count(*calls, "call")),
+        (calls, InFlight::Happened) => format!("{} under way, which happened", count(*calls, "call")),
     };
     format!("after entry {position} ({stream}: {code}), {happened}")
 }

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     api::wire::problem::Problem,
     client::ClientError,
-    handle::{ApplyError, NotOffered, QuestionError, Refusal},
+    handle::{ApplyError, QuestionError, Refusal},
     node::{KeyError, StartError, StopError},
     ownership::Unsafe,
     text::harmless,
@@ -208,13 +208,7 @@ impl From<FleetError> for CliError {
 
 impl From<Problem> for CliError {
     fn from(problem: Problem) -> Self {
-        let exit = match problem.code.as_str() {
-            "not-found" => Exit::NotFound,
-            "integrity" => Exit::Integrity,
-            "refused" | "leaving" | "contended" | "command-reused" | "still-mounted" => Exit::Refused,
-            code if NotOffered::CODES.contains(&code) => Exit::Refused,
-            code => Exit::of_failure(code),
-        };
+        let exit = Exit::of_failure(&problem.code);
         let mut error = match problem.code.as_str() {
             "invalid-manifest" => of_manifest(&problem.message),
             code => Self::new(exit, code.to_owned(), problem.message),

@@ -83,10 +83,7 @@ pub(super) fn main(global: &Global, command: JournalCommand) -> Result<Exit, Cli
         JournalCommand::Check => check(global),
         JournalCommand::Stat => stat(global),
         JournalCommand::Export(args) => {
-            let data_dir = session::data_dir(global)?;
-            if !journal_dir(&data_dir).exists() {
-                return Err(session::no_node(&data_dir));
-            }
+            session::journal_in(&session::data_dir(global)?)?;
             export(global, &args)
         }
     }
@@ -105,10 +102,7 @@ fn look<T: DeserializeOwned>(
     match session::ask_path(global, path)? {
         Err(ClientError::NotRunning { .. }) => {
             let data_dir = session::data_dir(global)?;
-            let dir = journal_dir(&data_dir);
-            if !dir.exists() {
-                return Err(session::no_node(&data_dir));
-            }
+            let dir = session::journal_in(&data_dir)?;
             stopped(&dir).map_err(|error| session::not_opened(&data_dir, error))
         }
         answer => Ok(answer?),
@@ -253,8 +247,7 @@ fn salvage(global: &Global, args: &SalvageArgs) -> Result<Exit, CliError> {
     let from = if below.is_dir() { below } else { args.dir.clone() };
     let into = journal_dir(&args.into);
     if !is_taken(&from) {
-        let message = format!("there is no journal in {}", args.dir.display());
-        return Err(CliError::new(Exit::NotFound, "no-journal", message)
+        return Err(session::no_journal(&args.dir)
             .next("name the node's data directory, or the journal's own folder; nothing was created"));
     }
     if is_taken(&into) {

@@ -54,6 +54,9 @@ pub(super) struct LogArgs {
 }
 
 pub(super) fn main(global: &Global, args: LogArgs) -> Result<Exit, CliError> {
+    if args.limit == 0 {
+        return Err(CliError::usage("--limit 0 would show nothing").next("use --limit 1 or more, or leave it out"));
+    }
     let moment = |text: Option<&str>| Ok::<_, CliError>(session::at(text)?.map(moment_text));
     let filter = Parameters {
         at: moment(args.until.as_deref())?,

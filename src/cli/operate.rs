@@ -105,13 +105,19 @@ pub(super) fn hold(global: &Global, args: HoldArgs) -> Result<Exit, CliError> {
 
 /// Whether a hold can have this reason.
 fn check_reason(reason: &str) -> Result<(), CliError> {
-    let wrong = match reason {
-        "" => "--reason is empty",
-        long if long.len() > HOLD_REASON_BYTES_MAX => "--reason is longer than 255 bytes",
-        odd if odd.chars().any(char::is_control) => "--reason has a control character, such as a line break",
+    let (wrong, next) = match reason {
+        "" => ("--reason is empty".to_owned(), "give the reason in one line".to_owned()),
+        long if long.len() > HOLD_REASON_BYTES_MAX => {
+            let next = format!("shorten it to {HOLD_REASON_BYTES_MAX} bytes");
+            (format!("--reason is {} bytes long", long.len()), next)
+        }
+        odd if odd.chars().any(char::is_control) => {
+            let wrong = "--reason has a control character, such as a line break";
+            (wrong.to_owned(), "give the reason in one line".to_owned())
+        }
         _ => return Ok(()),
     };
-    Err(CliError::usage(wrong).next("give the reason in one line"))
+    Err(CliError::usage(wrong).next(next))
 }
 
 pub(super) fn unhold(global: &Global, args: UnholdArgs) -> Result<Exit, CliError> {
@@ -192,5 +198,19 @@ fn until(text: &str) -> Result<End, CliError> {
             Err(CliError::usage(format!("{text:?} is not in the future")).next("write 2h, or a time such as 14:30"))
         }
         Err(error) => Err(CliError::usage(error.to_string()).next("or write a period from now: 90m, 2h")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_that_is_too_long_is_told_how_long_it_may_be() {
+        assert!(check_reason(&"x".repeat(HOLD_REASON_BYTES_MAX)).is_ok());
+        let error = check_reason(&"x".repeat(300)).unwrap_err();
+        assert_eq!((error.exit, &*error.message), (Exit::Usage, "--reason is 300 bytes long"));
+        assert_eq!(error.next_step, "shorten it to 255 bytes");
+        assert_eq!(check_reason("two\nlines").unwrap_err().next_step, "give the reason in one line");
     }
 }

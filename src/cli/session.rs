@@ -185,10 +185,7 @@ pub(super) fn with_journal<T, E: Into<CliError>>(
         return read(&open_export(&file)?).map_err(Into::into);
     }
     let dir = data_dir(global)?;
-    let journal_dir = journal_dir(&dir);
-    if !journal_dir.exists() {
-        return Err(no_node(&dir));
-    }
+    let journal_dir = journal_in(&dir)?;
     let opened = ReadOnlyJournal::open(&journal_dir).map_err(|error| not_opened(&dir, error))?;
     let journal = say_repair(opened, &journal_dir);
     read(&journal).map_err(Into::into)
@@ -236,10 +233,17 @@ pub(super) fn socket_gone(data_dir: &Path, holder: &str) -> CliError {
     ))
 }
 
-/// Says that a data directory holds no node.
-pub(super) fn no_node(data_dir: &Path) -> CliError {
-    CliError::new(Exit::NotFound, "no-node", format!("no node is running in {}", data_dir.display()))
-        .next("start one with `bailiwick up FILE`, or choose another with --data-dir DIR")
+/// The journal's folder in a data directory, if there is anything in it.
+pub(super) fn journal_in(data_dir: &Path) -> Result<PathBuf, CliError> {
+    let dir = journal_dir(data_dir);
+    let is_empty = fs::read_dir(&dir).is_ok_and(|mut found| found.next().is_none());
+    if !dir.exists() || is_empty { Err(no_journal(data_dir)) } else { Ok(dir) }
+}
+
+/// Says that there is nothing to read.
+pub(super) fn no_journal(dir: &Path) -> CliError {
+    CliError::new(Exit::NotFound, "no-journal", format!("there is no journal in {}", dir.display()))
+        .next("choose another directory with --data-dir DIR, or start a node in a new one with `bailiwick up FILE`")
 }
 
 /// What `--at` means, as it goes to the node.

@@ -12,7 +12,7 @@ use crate::view::{ClockStep, Correction, time_of};
 #[derive(Debug, thiserror::Error)]
 pub enum CorrectError {
     /// The two agree.
-    #[error("the node's time is the clock's, there is nothing to correct")]
+    #[error("the node's time matches the clock; nothing to correct")]
     Nothing,
     /// The clock is ahead: then the node's time is not what is wrong.
     #[error("{}", .0.text)]

@@ -59,6 +59,8 @@ impl fmt::Debug for Releases {
 pub enum NotOffered {
     #[error("{entity} names provider {provider}, which this node does not have")]
     NoProvider { entity: StreamId, provider: Name, known: String },
+    #[error("{entity} names provider {provider}, which only makes {makes}")]
+    MakesOther { entity: StreamId, provider: Name, makes: String, known: String },
     #[error("{entity} names provider {provider}, which cannot work here: {missing} missing")]
     CannotHere { entity: StreamId, provider: Name, missing: String, instead: &'static str },
     #[error("{entity} names no machine, but provider {provider} creates storage inside a machine")]
@@ -98,7 +100,7 @@ impl NotOffered {
     /// The stable word for it.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::NoProvider { .. } => "no-provider",
+            Self::NoProvider { .. } | Self::MakesOther { .. } => "no-provider",
             Self::CannotHere { .. } => "cannot-here",
             Self::NeedsMachine { .. } => "needs-machine",
             Self::OtherMachine { .. } => "other-machine",
@@ -117,6 +119,7 @@ impl NotOffered {
                 Some(meant) => format!("did you mean {meant}? this node has {known}"),
                 None => format!("this node has {known}"),
             },
+            Self::MakesOther { known, .. } => format!("use another provider: this node has {known}"),
             Self::NotMountable { .. } => {
                 "omit `path`: it is then mounted beneath the machine's own directory".to_owned()
             }
@@ -328,7 +331,22 @@ impl Offer {
             return Err(NotOffered::CannotHere { entity, provider, missing, instead });
         }
         let known = offered.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        Err(NotOffered::NoProvider { entity, provider, known })
+        let makes = self.made_by(&provider).join(" and ");
+        if makes.is_empty() {
+            return Err(NotOffered::NoProvider { entity, provider, known });
+        }
+        Err(NotOffered::MakesOther { entity, provider, makes, known })
+    }
+
+    /// What a provider of this name is there for.
+    fn made_by(&self, provider: &Name) -> Vec<&'static str> {
+        let all = [
+            (&self.machines, "machines"),
+            (&self.volumes, "volumes"),
+            (&self.filesystems, "filesystems"),
+            (&self.engines, "replica sets"),
+        ];
+        all.into_iter().filter(|(names, _)| names.contains(provider)).map(|(_, made)| made).collect()
     }
 
     /// What is made inside of a machine names one whose agent is ours.
@@ -410,4 +428,22 @@ fn home_of(fleet: &Fleet, documents: &[Document], filesystem: &Name) -> Option<N
         let state = fleet.filesystems.get(filesystem.as_str()).filter(|state| state.life.exists())?;
         state.spec.as_ref()?.machine.clone()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_provider_of_something_else_is_told_as_that() {
+        let name = |text: &str| text.parse::<Name>().expect("a name");
+        let offer =
+            Offer { volumes: [name("loop")].into(), filesystems: [name("directory")].into(), ..Offer::default() };
+        let entity = "filesystem/f2".parse().expect("a stream");
+        let refused = |provider: &str| offer.named(&entity, &name(provider), &offer.filesystems).unwrap_err();
+        assert_eq!(refused("loop").to_string(), "filesystem/f2 names provider loop, which only makes volumes");
+        assert_eq!(refused("loop").next(), "use another provider: this node has directory");
+        let unknown = "filesystem/f2 names provider lop, which this node does not have";
+        assert_eq!(refused("lop").to_string(), unknown);
+    }
 }

@@ -66,8 +66,8 @@ pub(super) enum Provider {
     /// It is the one of this class; until that is known, the class's name stands in its place.
     OfClass(Name),
     /// It is the one of this pool, or of the pool for what names none; until that is known, that pool's fallback stands in
-    /// its place.
-    OfPool(Option<PoolName>),
+    /// its place. A pool that is named comes with where that is.
+    OfPool(Option<(PoolName, Place)>),
     /// As `OfPool`, of the pool that was the one for what names none when this was found out.
     OfDefault(PoolName),
 }

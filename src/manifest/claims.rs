@@ -168,5 +168,6 @@ fn claimed(
         provider,
         claims: Vec::new(),
     };
-    Ok([read(storage, Provider::OfPool(claim.directive.pool.clone())), read(attachment, Provider::Said)])
+    let named = claim.directive.pool.clone().map(|pool| (pool, claim.place.clone()));
+    Ok([read(storage, Provider::OfPool(named)), read(attachment, Provider::Said)])
 }

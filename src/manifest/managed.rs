@@ -27,7 +27,10 @@ pub(super) fn expand(documents: &mut Vec<Read>, known: Option<&Known>, sources: 
     let mut made = Vec::new();
     for Read { document: Document { place, wish, .. }, provider, .. } in &mut *documents {
         let (Wish::Filesystem { name, spec, .. }, Provider::OfPool(named)) = (wish, &*provider) else { continue };
-        let pool_name = named.clone().unwrap_or_else(|| default_pool(StorageKind::Filesystem, &config));
+        let pool_name = match named {
+            Some((pool, _)) => pool.clone(),
+            None => default_pool(StorageKind::Filesystem, &config),
+        };
         // A pool that is not there is told of by whoever gives things their pools.
         let Some(pool) = pools.get(&pool_name).ok().filter(|pool| !pool.provider().makes_filesystems()) else {
             continue;
@@ -36,7 +39,8 @@ pub(super) fn expand(documents: &mut Vec<Read>, known: Option<&Known>, sources: 
             Some(_) => Provider::OfPool(named.clone()),
             None => Provider::OfDefault(pool_name.clone()),
         };
-        match volume(name, spec, (&pool_name, pool), place) {
+        let pool_place = named.as_ref().map_or(&*place, |(_, place)| place);
+        match volume(name, spec, (&pool_name, pool), (place, pool_place)) {
             Ok((volume, wish)) => {
                 beneath.insert(name.clone(), volume.clone());
                 spec.backing = Some(volume);
@@ -62,11 +66,11 @@ fn volume(
     filesystem: &Name,
     spec: &filesystem::Spec,
     (pool_name, pool): (&PoolName, &Pool),
-    place: &Place,
+    (place, pool_place): (&Place, &Place),
 ) -> Result<(Name, Wish), Box<Problem>> {
     if let Err(error) = check_filesystem(pool, spec.size) {
         let message = format!("pool `{pool_name}` cannot create it: {error}");
-        let problem = Problem::new(place.clone(), "spec.pool", Code::BadPool, message);
+        let problem = Problem::new(pool_place.clone(), "spec.pool", Code::BadPool, message);
         return Err(problem.next("change the size, or name another pool").into());
     }
     let text = format!("{filesystem}-volume");

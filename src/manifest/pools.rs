@@ -28,17 +28,19 @@ pub(super) fn resolve(documents: &mut [Read], known: Option<&Known>, sources: &[
             Wish::Filesystem { .. } => StorageKind::Filesystem,
             _ => StorageKind::Block,
         };
+        let place = named.as_ref().map_or_else(|| document.place.clone(), |(_, place)| place.clone());
+        let named = named.map(|(pool, _)| pool);
         let name = named.clone().or(default).unwrap_or_else(|| default_pool(kind, &config));
         let Ok(pool) = pools.get(&name) else {
             if known.is_some() {
-                add(no_such_pool(document.place.clone(), "spec.pool", &name, &pools), sources, problems);
+                add(no_such_pool(place, "spec.pool", &name, &pools), sources, problems);
             }
             continue;
         };
         match take(&mut document.wish, &name, pool, named.is_some()) {
             Ok(()) => (),
             Err(why) => {
-                let problem = Problem::new(document.place.clone(), "spec.pool", Code::BadPool, why.message);
+                let problem = Problem::new(place, "spec.pool", Code::BadPool, why.message);
                 add(problem.next(why.next), sources, problems);
             }
         }

@@ -418,9 +418,11 @@ impl Course {
         wrong.extend(self.sets.wrong());
         wrong.extend(diverging(&**journal));
         let unready = observer.unready();
-        let resting = unready.iter().filter_map(|stream| {
-            observer.waits_for(stream, &self.setup.resigned).map(|reason| (stream.clone(), reason))
-        });
+        let not_offered: BTreeSet<StreamId> = observer.not_offered().into_iter().collect();
+        let resigned = self.setup.resigned.union(&not_offered).cloned().collect();
+        let resting = unready
+            .iter()
+            .filter_map(|stream| observer.waits_for(stream, &resigned).map(|reason| (stream.clone(), reason)));
         let elapsed_ms = self.clock.elapsed_ms();
         let converged_ms = self.ending.converged_ms(&self.setup, elapsed_ms);
         let head = journal.head();
@@ -432,6 +434,7 @@ impl Course {
             converged_ms,
             resting: resting.collect(),
             given_up: observer.given_up().into_iter().collect(),
+            not_offered,
             entries: head.position.0,
             crashes: self.crashes,
             points: self.points.reached(),

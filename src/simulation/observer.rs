@@ -8,7 +8,7 @@ use bailiwick_actors::{
     contract::{Decider, Fold, Folded, StoredError},
     filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, replica_set,
     supervisor::storage::zone_of,
-    vocab::{EffectId, Life, Name, Outlook, Timestamp, Zone},
+    vocab::{EffectId, FaultCode, Life, Name, Outlook, Timestamp, Zone},
     volume::{self, Storage},
     volume_attachment::{self, Link},
 };
@@ -191,31 +191,40 @@ impl Observer {
 
     /// The entities whose work was given up.
     pub fn given_up(&self) -> Vec<StreamId> {
-        let is_over = |outlook: &Outlook| matches!(outlook, Outlook::GivenUp { .. });
+        self.ended_by(|outlook| matches!(outlook, Outlook::GivenUp { .. }), machine::is_overdue)
+    }
+
+    /// Those of them whose provider does not have what was asked of it: no start of a node changes that.
+    pub fn not_offered(&self) -> Vec<StreamId> {
+        let is_lacking = |outlook: &Outlook| matches!(outlook, Outlook::GivenUp { fault, .. } if fault.code == FaultCode::Unimplemented);
+        self.ended_by(is_lacking, |_| false)
+    }
+
+    /// The entities whose work came to this, and the machines of which that holds.
+    fn ended_by(&self, is_it: impl Fn(&Outlook) -> bool, holds: fn(&machine::State) -> bool) -> Vec<StreamId> {
         let mut streams = Vec::new();
         for (name, folded) in self.machines.iter() {
-            let is_given_up = folded.state.effort().is_some_and(|effort| is_over(&effort.outlook));
-            if is_given_up || machine::is_overdue(&folded.state) {
+            if folded.state.effort().is_some_and(|effort| is_it(&effort.outlook)) || holds(&folded.state) {
                 streams.push(stream::<machine::State>(name));
             }
         }
         for (name, folded) in self.volumes.iter() {
-            if folded.state.effort().is_some_and(|effort| is_over(&effort.outlook)) {
+            if folded.state.effort().is_some_and(|effort| is_it(&effort.outlook)) {
                 streams.push(stream::<volume::State>(name));
             }
         }
         for (name, folded) in self.attachments.iter() {
-            if folded.state.effort().is_some_and(|effort| is_over(&effort.outlook)) {
+            if folded.state.effort().is_some_and(|effort| is_it(&effort.outlook)) {
                 streams.push(stream::<volume_attachment::State>(name));
             }
         }
         for (name, folded) in self.filesystems.iter() {
-            if folded.state.effort().is_some_and(|effort| is_over(&effort.outlook)) {
+            if folded.state.effort().is_some_and(|effort| is_it(&effort.outlook)) {
                 streams.push(stream::<filesystem::State>(name));
             }
         }
         for (name, folded) in self.mounts.iter() {
-            if folded.state.effort().is_some_and(|effort| is_over(&effort.outlook)) {
+            if folded.state.effort().is_some_and(|effort| is_it(&effort.outlook)) {
                 streams.push(stream::<filesystem_attachment::State>(name));
             }
         }

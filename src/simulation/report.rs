@@ -41,11 +41,14 @@ pub struct Report {
     pub statuses: BTreeMap<String, &'static str>,
     /// The entities that are not as they should be, or have not gone as they should have.
     pub unready: BTreeSet<StreamId>,
-    /// Of these, those that need not be ready, and because of which of the resigned ones.
+    /// Of these, those that need not be ready, and because of which of the resigned ones, or of those not offered.
     #[serde(skip)]
     pub resting: BTreeMap<StreamId, StreamId>,
     /// The entities whose work was given up.
     pub given_up: BTreeSet<StreamId>,
+    /// Those of them whose provider does not have what was asked of it.
+    #[serde(skip)]
+    pub not_offered: BTreeSet<StreamId>,
     /// What must never be: orphans, duplicates, double attachments. Empty if all is well.
     pub wrong: Vec<String>,
 }

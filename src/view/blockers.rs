@@ -4,7 +4,7 @@ use bailiwick_actors::{
     contract::{Decider, Folded},
     filesystem, filesystem_attachment,
     machine::{self, Instance},
-    vocab::{Effort, Life, Name, Outlook, Timestamp},
+    vocab::{Effort, Life, Name, Outlook, StorageRemoval, Timestamp},
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
@@ -76,7 +76,7 @@ fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Vec<T
                 let status = folded.map_or("unknown", |folded| folded.state.status());
                 let held = fleet.replica_sets.get(set.as_str()).and_then(|of| planned(fleet, set.as_str(), of).held);
                 let why = held.map_or_else(String::new, |held| format!(", and its set is on hold: {held}"));
-                (format!("member/{name}"), format!("it is {status}{why}"), folded.map(|folded| folded.changed))
+                (format!("member/{name}"), format!("{}{why}", how(status, None)), folded.map(|folded| folded.changed))
             });
             let containers = state.containers.iter().map(|container| {
                 let folded = fleet.machines.folded(container.as_str());
@@ -104,7 +104,7 @@ fn of_volume(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Vec<Tol
             let attached = machine.map(|machine| attachment(fleet, machine.as_str(), entity.name()));
             filesystem.into_iter().chain(attached).collect()
         }
-        (Life::Dead, volume::Storage::Destroying { effort, .. }) => vec![storage(effort, fleet.time)],
+        (Life::Dead, volume::Storage::Destroying { effort, .. }) => vec![storage(effort, state.removal, fleet.time)],
         _ => Vec::new(),
     }
 }
@@ -114,7 +114,9 @@ fn of_filesystem(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) ->
         (Life::Dying, _) => {
             state.attached_to.iter().map(|machine| mount(fleet, machine.as_str(), entity.name())).collect()
         }
-        (Life::Dead, filesystem::Storage::Destroying { effort, .. }) => vec![storage(effort, fleet.time)],
+        (Life::Dead, filesystem::Storage::Destroying { effort, .. }) => {
+            vec![storage(effort, state.removal, fleet.time)]
+        }
         _ => Vec::new(),
     }
 }
@@ -128,8 +130,9 @@ fn of_attachment(life: Life, effort: Option<&Effort>, verb: &str, now: Timestamp
     effort.into_iter().collect()
 }
 
-fn storage(effort: &Effort, now: Timestamp) -> Told {
-    ("its storage".to_owned(), undoing(effort, "remove", now), Some(effort.since))
+fn storage(effort: &Effort, removal: StorageRemoval, now: Timestamp) -> Told {
+    let verb = if removal == StorageRemoval::Release { "release" } else { "destroy" };
+    ("its storage".to_owned(), undoing(effort, verb, now), Some(effort.since))
 }
 
 fn undoing(effort: &Effort, verb: &str, now: Timestamp) -> String {
@@ -150,7 +153,7 @@ fn asked_to(effort: &Effort, verb: &str, now: Timestamp) -> String {
 fn on_it(fleet: &Fleet, filesystem: &Name) -> Told {
     let folded = fleet.filesystems.folded(filesystem.as_str());
     let status = folded.map_or("reserved", |folded| folded.state.status());
-    (format!("filesystem/{filesystem}"), format!("it is {status}"), folded.map(|folded| folded.changed))
+    (format!("filesystem/{filesystem}"), how(status, None), folded.map(|folded| folded.changed))
 }
 
 fn attachment(fleet: &Fleet, machine: &str, volume: &str) -> Told {
@@ -172,7 +175,15 @@ fn mount(fleet: &Fleet, machine: &str, filesystem: &str) -> Told {
 }
 
 fn how(status: &str, detail: Option<String>) -> String {
-    detail.map_or_else(|| format!("it is {status}"), |detail| format!("it is {status}: {detail}"))
+    let is = match status {
+        "attaching" => "it is being attached".to_owned(),
+        "creating" => "it is being created".to_owned(),
+        "detaching" => "it is being detached".to_owned(),
+        "removing" => "it is being removed".to_owned(),
+        "voter" | "learner" => format!("it is still a {status}"),
+        status => format!("it is {status}"),
+    };
+    detail.map_or_else(|| is.clone(), |detail| format!("{is}: {detail}"))
 }
 
 /// When the first attempt at its present work began, or else when it last changed.

@@ -19,7 +19,7 @@ use super::{
     members::{MemberRow, rows},
     rows::stream,
 };
-use crate::words::{due, reason_in_words, step_in_words};
+use crate::words::{count, due, reason_in_words, step_in_words};
 
 /// A replica set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -198,7 +198,7 @@ fn not_chosen(why: &NotChosen) -> String {
         NotChosen::WouldBeEven => "with it the number of voters would be even".into(),
         NotChosen::VotersFull { max } => format!("there are already {max} voters"),
         NotChosen::MembersFull { max } => format!("there are already {max} members"),
-        NotChosen::LearnersFull { max } => format!("the engine allows at most {max} learners"),
+        NotChosen::LearnersFull { max } => format!("the engine allows at most {}", count(*max, "learner")),
         NotChosen::Address { fault } => bad_address(*fault).into(),
         NotChosen::AddressTaken => "another member has its address".into(),
     }

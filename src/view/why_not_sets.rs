@@ -3,7 +3,9 @@
 use bailiwick_actors::{
     contract::{Decider, NoView},
     machine::{self, Instance},
-    machine_deployment, machine_set, replica_set,
+    machine_deployment, machine_set,
+    ports::replica_set::StepReason,
+    replica_set,
     supervisor::replica_sets::begins_on,
     vocab::{Life, Name, Timestamp},
 };
@@ -12,8 +14,8 @@ use bailiwick_journal::StreamId;
 use super::{
     Fleet,
     machine_sets::{cut_off, machine_set_row},
-    members::member_row,
-    replica_sets::replica_set_row,
+    members::{member_row, members_of},
+    replica_sets::{planned, replica_set_row},
     why_not::{A_REQUEST, NO_REQUEST, THE_END, Unmet, declared, why_not},
 };
 use crate::words::count;
@@ -159,6 +161,9 @@ pub(super) fn of_replica_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
     if let Some(unmet) = not_begun(fleet, state) {
         return Some(Some(unmet));
     }
+    if let Some(unmet) = unhealthy_voter(fleet, name, state).filter(|_| is_at_number) {
+        return Some(Some(unmet));
+    }
     let due = next_look(state);
     let missing = if is_at_number {
         "not all members are healthy, or none leads".to_owned()
@@ -173,6 +178,24 @@ pub(super) fn of_replica_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
         (None, None, None) => (missing, "the next read of its state".to_owned()),
     };
     Some(Some(Unmet::new(precondition, because, by).looked_at(due)))
+}
+
+/// What a set lacks that has all its voters: the first of them that is not healthy, unless the set goes on by itself.
+fn unhealthy_voter(fleet: &Fleet, set: &str, state: &replica_set::State) -> Option<Unmet> {
+    let planned = planned(fleet, set, state);
+    if !state.is_settled() || !planned.steps.is_empty() || planned.held.is_some() {
+        return None;
+    }
+    let sick = members_of(fleet, set, state).into_iter().find(|member| member.votes && !member.healthy)?;
+    let as_seen = sick.state.map(str::to_ascii_lowercase).unwrap_or_else(|| "not seen".to_owned());
+    let because = format!("member {} is not healthy: its server was {as_seen} when it was last read", sick.name);
+    let by = match &sick.machine {
+        Some(machine) => format!("its server answers again, or machine/{machine} is replaced"),
+        None => "its server answers again".to_owned(),
+    };
+    // One that no machine stands behind has no stream of its own.
+    let blocked_by = sick.version.is_some().then(|| format!("member/{}", sick.name));
+    Some(Unmet { blocked_by, ..Unmet::new("healthy members", because, by).looked_at(next_look(state)) })
 }
 
 /// What a set waits for that nobody has begun yet: the machine that it begins on.
@@ -220,7 +243,14 @@ pub(super) fn of_member(fleet: &Fleet, name: &str, wanted: &str) -> Option<Optio
         );
         return Some(Some(Unmet::new("a healthy server", because, "its server answers and catches up").looked_at(due)));
     }
-    let why = row.why.unwrap_or_else(|| format!("it is {}", as_noun(row.status)));
+    let is_new =
+        folded.state.because == Some(StepReason::NoVoteInvolved) && matches!(row.status, "joining" | "learner");
+    let why = match row.why {
+        Some(why) if !is_new => why,
+        // That its joining changed no vote says why that was done at once, not why it has none.
+        Some(_) => "it is still catching up".to_owned(),
+        None => format!("it is {}", as_noun(row.status)),
+    };
     let by = format!("the next step of {set}: `bailiwick why-not {set} at-its-number`");
     Some(Some(Unmet::new("a vote", why, by).looked_at(due)))
 }

@@ -3,7 +3,7 @@
 use bailiwick_actors::{
     contract::Decider,
     filesystem, filesystem_attachment, machine,
-    vocab::{Effort, Life, Name, Timestamp},
+    vocab::{Effort, Life, Name, StorageRemoval, Timestamp},
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
@@ -226,7 +226,7 @@ pub(super) fn storage_removed(fleet: &Fleet, entity: &StreamId) -> Option<Option
         return Some(Some(Unmet { because: format!("{because}; {}", unmet.because), ..unmet }));
     }
     let next = undoing.and_then(|effort| effort.wakes_at(effort.deadline()));
-    let unmet = Unmet::new(THE_END, because, remedy(&stuck, undoing, fleet.time));
+    let unmet = Unmet::new(THE_END, because, remedy(fleet, &stuck, undoing));
     Some(Some(unmet.looked_at(next)))
 }
 
@@ -247,16 +247,31 @@ fn waits_in_turn(fleet: &Fleet, blocker: &StreamId) -> Option<Unmet> {
     (!waits_for_us).then(|| of_other(fleet, &waits_for, "removed", THE_END))
 }
 
-fn remedy(stuck: &StreamId, undoing: Option<&Effort>, now: Timestamp) -> String {
+/// What helps it. Whose data its provider was to let go of, and did not, can still be destroyed.
+fn remedy(fleet: &Fleet, stuck: &StreamId, undoing: Option<&Effort>) -> String {
+    let (now, is_released) = (fleet.time, is_released(fleet, stuck));
     let force = format!("`bailiwick delete {stuck} --force`, which records what may be left behind");
     match undoing.map(|effort| (effort.overdue, effort.deadline())) {
         Some((Some(_), _)) => format!("its provider's answer, or {force}"),
         Some((None, Some(deadline))) => {
             format!("its provider's answer; without one, it counts as blocked {}", due(now, deadline))
         }
+        Some((None, None)) if is_released => {
+            format!("`bailiwick retry {stuck}`, `bailiwick destroy {stuck}`, which removes its data, or {force}")
+        }
         Some((None, None)) => format!("`bailiwick retry {stuck}`, or {force}"),
         None => "it completes by itself after that".to_owned(),
     }
+}
+
+/// Whether it goes without its data.
+fn is_released(fleet: &Fleet, entity: &StreamId) -> bool {
+    let removal = match entity.kind() {
+        volume::State::KIND => fleet.volumes.get(entity.name()).map(|state| state.removal),
+        filesystem::State::KIND => fleet.filesystems.get(entity.name()).map(|state| state.removal),
+        _ => None,
+    };
+    removal == Some(StorageRemoval::Release)
 }
 
 /// How far the removal of something is, and the work on it.

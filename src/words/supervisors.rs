@@ -212,7 +212,15 @@ fn zones_in_words(zones: &BTreeSet<Zone>) -> String {
 }
 
 fn changes_in_words(changes: &[Change]) -> String {
-    let words: Vec<String> = changes.iter().map(change_in_words).collect();
+    let (forgotten, others): (Vec<&Change>, Vec<&Change>) =
+        changes.iter().partition(|change| matches!(change, Change::Forgotten { .. }));
+    let mut words: Vec<String> = others.into_iter().map(change_in_words).collect();
+    // They have no names any more: how many there are is all that can be told.
+    match forgotten[..] {
+        [] => (),
+        [one] => words.push(change_in_words(one)),
+        _ => words.push(format!("{} missing instances dropped", forgotten.len())),
+    }
     listed(&words, "change")
 }
 

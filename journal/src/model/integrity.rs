@@ -71,8 +71,29 @@ pub struct MissingEvents {
     pub stream: StreamId,
     pub first: Version,
     pub last: Version,
-    /// Missing entries of the stream, those without events included.
+    /// Missing entries of the stream that are known, those without events included.
     pub entries: u64,
+    /// The events of those entries. Where the range has more, entries are missing that nobody could read.
+    pub events: u64,
+}
+
+impl MissingEvents {
+    /// Nothing yet of a stream that is whole up to this version: what comes behind it is missing.
+    pub(crate) fn behind(stream: StreamId, whole: Version) -> Self {
+        Self { stream, first: whole.next(), last: whole, entries: 0, events: 0 }
+    }
+
+    /// One more entry that is missing: how many events it has, and the stream's version after it.
+    pub(crate) fn lose(&mut self, events: u64, last: Version) {
+        self.last = self.last.max(last);
+        self.entries += 1;
+        self.events += events;
+    }
+
+    /// Whether entries are missing besides those that are known.
+    fn has_more(&self) -> bool {
+        self.events < (self.last.0 + 1).saturating_sub(self.first.0)
+    }
 }
 
 impl IntegrityReport {
@@ -146,8 +167,9 @@ impl fmt::Display for ProblemKind {
 
 impl fmt::Display for MissingEvents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { stream, first, last, entries } = self;
+        let Self { stream, first, last, entries, .. } = self;
         let noun = if *entries == 1 { "entry" } else { "entries" };
+        let entries = if self.has_more() { format!("at least {entries}") } else { entries.to_string() };
         if last < first {
             write!(f, "{stream}: {entries} {noun} without events")
         } else if last == first {

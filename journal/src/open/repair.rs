@@ -323,11 +323,10 @@ pub(crate) fn missing(
                 continue;
             };
             last_position = last_position.max(record.position());
-            let first = record.first_version();
-            let last = Version((first.0 + u64::from(record.events())).saturating_sub(1));
-            let known = streams.entry(stream.clone()).or_insert(MissingEvents { stream, first, last, entries: 0 });
-            known.last = known.last.max(last);
-            known.entries += 1;
+            let (whole, events) = (index.version(&stream), u64::from(record.events()));
+            let last = Version((record.first_version().0 + events).saturating_sub(1));
+            let missing = streams.entry(stream.clone());
+            missing.or_insert_with(|| MissingEvents::behind(stream, whole)).lose(events, last);
         }
     }
     if last_position > tip.position {

@@ -81,7 +81,7 @@ impl fmt::Display for OpenReport {
             write!(f, "; read in full, without its index checkpoint ({problem})")?;
         }
         if self.caught_up_blocks > 0 {
-            write!(f, "; {} blocks caught up in the store", self.caught_up_blocks)?;
+            write!(f, "; {} caught up in the store", blocks(self.caught_up_blocks))?;
         }
         if let Some(bytes) = self.torn_cut {
             write!(f, "; cut off {bytes} bytes of an unacknowledged write")?;
@@ -90,8 +90,8 @@ impl fmt::Display for OpenReport {
             write!(f, "; REPAIRED: block store rebuilt from the log ({reason})")?;
         }
         if let Some(aside) = &self.damaged_log {
-            let filled = self.log_filled_blocks;
-            write!(f, "; REPAIRED: log rewritten, {filled} blocks restored from the store (old log: {aside})")?;
+            let filled = blocks(self.log_filled_blocks);
+            write!(f, "; REPAIRED: log rewritten, {filled} restored from the store (old log: {aside})")?;
         }
         if self.format_rewritten {
             f.write_str("; REPAIRED: FORMAT file rewritten")?;
@@ -104,6 +104,11 @@ impl fmt::Display for OpenReport {
             None => Ok(()),
         }
     }
+}
+
+/// "1 block", "2 blocks".
+fn blocks(number: u64) -> String {
+    if number == 1 { "1 block".to_owned() } else { format!("{number} blocks") }
 }
 
 #[cfg(test)]
@@ -151,7 +156,7 @@ mod tests {
             "unclean stop, epoch 3, 7 entries in 5 blocks",
             "by its index checkpoint",
             "read in full, without its index checkpoint (it is damaged)",
-            "1 blocks caught up in the store",
+            "1 block caught up in the store",
             "cut off 9 bytes of an unacknowledged write",
             "REPAIRED: block store rebuilt from the log (a hole)",
             "REPAIRED: log rewritten, 2 blocks restored from the store (old log: log.damaged-1)",

@@ -53,7 +53,9 @@ pub enum ImportError {
 pub enum LineProblem {
     #[error("it is longer than {LINE_BYTES_MAX} bytes")]
     TooLong,
-    #[error("it is not what is expected here: {detail}")]
+    #[error("not JSON")]
+    NotJson,
+    #[error("not what an export has there: {detail}")]
     Malformed { detail: String },
     #[error("the export has format {format}, this version reads {EXPORT_FORMAT}")]
     Newer { format: u32 },
@@ -324,7 +326,11 @@ impl<R: BufRead> Lines<'_, R> {
     }
 
     fn parse<T: serde::de::DeserializeOwned>(&self, text: &[u8]) -> Result<T, ImportError> {
-        serde_json::from_slice(text).map_err(|error| self.problem(LineProblem::Malformed { detail: error.to_string() }))
+        let problem = |error: serde_json::Error| match error.classify() {
+            serde_json::error::Category::Data => LineProblem::Malformed { detail: error.to_string() },
+            _ => LineProblem::NotJson,
+        };
+        serde_json::from_slice(text).map_err(|error| self.problem(problem(error)))
     }
 
     fn problem(&self, problem: LineProblem) -> ImportError {

@@ -256,12 +256,10 @@ impl Salvage {
                 self.time_ms = header.meta.time_ms;
                 self.report.entries += 1;
             } else {
-                let (first, last) = (version.next(), header.last_version());
-                let stream = header.stream.clone();
+                let (stream, whole) = (header.stream.clone(), *version);
                 let missing = self.missing.entry(stream.clone());
-                let missing = missing.or_insert(MissingEvents { stream, first, last, entries: 0 });
-                missing.last = missing.last.max(last);
-                missing.entries += 1;
+                let missing = missing.or_insert_with(|| MissingEvents::behind(stream, whole));
+                missing.lose(u64::from(header.events), header.last_version());
             }
             chosen.push(Chosen { taken, time_ms: self.time_ms });
         }

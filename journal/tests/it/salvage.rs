@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bailiwick_journal::{
-    EntryKind, Journal, OpenError, Position, ReadOnlyJournal, SALVAGE_STREAM, Salvaged, Settings,
+    EntryKind, IntegrityReport, Journal, OpenError, Position, ReadOnlyJournal, SALVAGE_STREAM, Salvaged, Settings,
     blocks::{MemoryStore, Store},
     check_on,
     disk::{Disk, SimulatedDisk},
@@ -39,10 +39,13 @@ fn damage_blocks(disk: &SimulatedDisk, wanted: &[u64]) {
     }
 }
 
-fn refused(disk: &SimulatedDisk, store: &MemoryStore) {
+fn refused(disk: &SimulatedDisk, store: &MemoryStore) -> IntegrityReport {
     let error = open(disk, store).expect_err("a journal that lost history does not open");
-    assert!(matches!(error, OpenError::Integrity { .. }), "{error}");
     assert!(error.to_string().contains("journal salvage"), "{error}");
+    match error {
+        OpenError::Integrity { report, .. } => *report,
+        other => panic!("{other}"),
+    }
 }
 
 #[test]
@@ -69,7 +72,7 @@ fn what_both_lost_leaves_notes_and_takes_its_streams_with_it() {
     // Block 9 is an entry of one of five streams; the store is gone as well.
     damage_blocks(&disk, &[9]);
     let store = MemoryStore::durable();
-    refused(&disk, &store);
+    let refusal = refused(&disk, &store);
     let (report, to) = salvaged(&disk, &store);
     let lost = &entries[8];
     assert!(lost.header.events > 0, "the lost entry had events");
@@ -78,6 +81,9 @@ fn what_both_lost_leaves_notes_and_takes_its_streams_with_it() {
     assert_eq!(report.missing.len(), 1, "{:?}", report.missing);
     let (missing, stream) = (&report.missing[0], &lost.header.stream);
     assert_eq!((&missing.stream, missing.first), (stream, lost.header.first_version));
+    assert!(missing.to_string().contains("(at least "), "the entry in the damaged block is missing as well: {missing}");
+    let told = refusal.missing.iter().find(|told| told.stream == *stream);
+    assert_eq!(told, Some(missing), "a check says the same");
     let read = ReadOnlyJournal::open_on(Arc::new(to.clone())).unwrap();
     let found = all(&read);
     assert_eq!(found.len(), entries.len(), "every entry keeps its position");

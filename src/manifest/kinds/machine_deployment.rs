@@ -90,11 +90,11 @@ pub(super) fn machine_deployment(
 /// The labels that a selector names. Who knows Kubernetes writes them under `matchLabels`.
 fn selector_of(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<BTreeMap<String, String>> {
     let entries = field.entries(limits::LABELS_MAX, reading)?;
-    if let Some((key, nested)) = entries.iter().find(|(key, _)| key.text.starts_with("match")) {
-        if nested.is_mapping() || &*key.text == "matchExpressions" {
-            let message = format!("a selector names labels directly, without {}", key.text);
-            return nested.refuse(reading, Code::WrongType, message, "write selector: {app: web}");
-        }
+    if let Some((key, nested)) = entries.iter().find(|(key, _)| key.text.starts_with("match"))
+        && (nested.is_mapping() || &*key.text == "matchExpressions")
+    {
+        let message = format!("a selector names labels directly, without {}", key.text);
+        return nested.refuse(reading, Code::WrongType, message, "write selector: {app: web}");
     }
     Some(label_map(field, reading))
 }

@@ -42,7 +42,7 @@ fn source(fields: &Fields<'_>, fallback: ProviderType, from: &mut Provider, read
         (None, named) => {
             let named = match named {
                 None => None,
-                Some(field) => Some(pool_name(&field, reading)?),
+                Some(field) => Some((pool_name(&field, reading)?, reading.place(field.node.at))),
             };
             *from = Provider::OfPool(named);
             fallback.as_str().parse().ok()

@@ -66,6 +66,15 @@ fn a_pool_that_is_not_there_or_cannot_make_it_is_refused() {
     }
 }
 
+#[test]
+fn a_problem_of_a_pool_points_at_the_pool() {
+    let begin = "{apiVersion: bailiwick/v1, kind: Volume, metadata: {name: x}, spec: {size: 1G, pool: ";
+    let text = format!("{begin}fats}}}}\n");
+    let error = manifest::parse(&[Source::new("lab.yaml", &*text)], &known()).expect_err("no such pool");
+    let told = format!("lab.yaml:1:{}: spec.pool: pool `fats` not found", begin.len() + 1);
+    assert!(error.to_string().contains(&told), "{error}");
+}
+
 fn mount(filesystem: &str, path: &str) -> String {
     format!(
         "---\napiVersion: bailiwick/v1\nkind: FilesystemAttachment\nspec: {{machine: web, filesystem: {filesystem}, \

@@ -35,8 +35,11 @@ fn a_data_directory_with_a_very_long_path() {
 #[test]
 fn a_stopped_node_can_be_asked() {
     let lab = Lab::new();
-    lab.run(&["status"]).code(4).says("no node is running in");
+    lab.run(&["status"]).code(4).says("error[no-journal]: there is no journal in");
     assert!(!lab.data().exists(), "asking makes nothing");
+    fs::create_dir_all(lab.data().join("journal")).expect("a folder");
+    lab.run(&["journal", "check"]).code(4).says("error[no-journal]");
+    fs::remove_dir_all(lab.data()).expect("removed");
     lab.up();
     let args = lab.up_args();
     lab.run(&["plan", &args[1], &args[2]]).code(0);
@@ -44,6 +47,10 @@ fn a_stopped_node_can_be_asked() {
     serde_json::from_str::<Value>(&status.out).expect("JSON");
     lab.run(&["journal", "check"]).code(0);
     lab.run(&["journal", "stat"]).code(0);
+    lab.run(&["log", "--limit", "0"]).code(64).says("--limit 0 would show nothing");
+    lab.run(&["log", "--since", "@2", "--until", "@1"]).code(64).says("error[reversed]");
+    let policy = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/policy.yaml");
+    lab.run(&["audit", "replay", policy.to_str().expect("text")]).code(65).says("audit replay --policy");
     let before = settled(&lab);
     lab.up().says("journal: clean");
     assert_eq!(settled(&lab), before);
@@ -76,6 +83,10 @@ fn a_directory_that_cannot_be_used_is_told_as_that() {
     }
     lab.run(&["wait", "--data-dir", &file]).code(69).says("is a file, and this needs a running node");
     lab.run(&["serve", "--data-dir", "/proc"]).code(78).says("choose a writable directory");
+    for args in [&["status"][..], &["journal", "check"]] {
+        let ran = lab.run(&[args, &["--data-dir", "/proc"]].concat()).code(4);
+        ran.says("there is no journal in /proc").says("start a node in a new one");
+    }
 }
 
 #[test]
