@@ -366,7 +366,7 @@ pub(super) fn down(global: &Global, args: DownArgs) -> Result<Exit, CliError> {
     }
     let data_dir = session::data_dir(global)?;
     if !journal_dir(&data_dir).exists() {
-        return Err(session::no_node(&data_dir));
+        return Err(session::no_journal(&data_dir));
     }
     let (node, ended) = session::block_on(async {
         let signals = Signals::new()?;

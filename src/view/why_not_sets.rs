@@ -174,6 +174,9 @@ pub(super) fn of_replica_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
     let (because, by) = match (&row.held, row.plan.first(), &row.detail) {
         (Some(held), ..) => (format!("{missing}: {held}"), "the end of that; the node then plans again".to_owned()),
         (None, Some(step), _) => (missing, step.clone()),
+        (None, None, Some(detail)) if detail.starts_with(&missing) => {
+            (detail.clone(), "a seat on another machine, or the next read of its state".to_owned())
+        }
         (None, None, Some(detail)) => (format!("{missing}: {detail}"), "the next read of its state".to_owned()),
         (None, None, None) => (missing, "the next read of its state".to_owned()),
     };
