@@ -33,8 +33,8 @@ pub struct VolumeProbe {
 struct Seen {
     /// The image's size when it was first opened.
     size: Option<u64>,
-    /// Since when its directory is gone.
-    gone: Option<Instant>,
+    /// When the node has told of the detachment, if its directory is gone for that.
+    told_by: Option<Instant>,
     /// When the write probe last succeeded; none after any failure, so that the next run writes again.
     written: Option<Instant>,
 }
@@ -64,10 +64,11 @@ impl VolumeProbe {
     fn is_leaving(&self, directory: &Path) -> bool {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if directory.try_exists().unwrap_or(true) {
-            seen.gone = None;
+            seen.told_by = None;
             return false;
         }
-        seen.size.is_some() && seen.gone.get_or_insert_with(Instant::now).elapsed() < TOLD_WITHIN
+        let now = Instant::now();
+        seen.size.is_some() && now < *seen.told_by.get_or_insert(now + TOLD_WITHIN)
     }
 
     fn look(&self, volume: &AttachedVolume) -> Result<(), (&'static str, io::Error)> {

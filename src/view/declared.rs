@@ -15,6 +15,19 @@ use serde_json::{Map, Value};
 
 use crate::words::{windows_told, written_period};
 
+/// A value that says something; nothing for what is null or empty.
+pub(super) fn filled(value: impl Serialize) -> Option<Value> {
+    let value = serde_json::to_value(value).unwrap_or(Value::Null);
+    let is_empty = match &value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    };
+    (!is_empty).then_some(value)
+}
+
 /// The fields of one mapping, in the order in which they are said.
 #[derive(Default)]
 struct Said(Map<String, Value>);
@@ -22,15 +35,7 @@ struct Said(Map<String, Value>);
 impl Said {
     /// A field; nothing if it is empty.
     fn put(&mut self, field: &str, value: impl Serialize) {
-        let value = serde_json::to_value(value).unwrap_or(Value::Null);
-        let is_empty = match &value {
-            Value::Null => true,
-            Value::String(text) => text.is_empty(),
-            Value::Array(items) => items.is_empty(),
-            Value::Object(fields) => fields.is_empty(),
-            Value::Bool(_) | Value::Number(_) => false,
-        };
-        if !is_empty {
+        if let Some(value) = filled(value) {
             self.0.insert(field.to_owned(), value);
         }
     }

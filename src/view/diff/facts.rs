@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use super::super::{
     Fleet,
-    declared::{self, of},
+    declared::{self, filled, of},
     documents::says,
     members::{MemberRow, rows as member_rows},
     policies::as_declared,
@@ -84,15 +84,7 @@ impl Told {
     }
 
     fn put(&mut self, fact: &str, value: impl Serialize) {
-        let value = serde_json::to_value(value).unwrap_or(Value::Null);
-        let is_empty = match &value {
-            Value::Null => true,
-            Value::String(text) => text.is_empty(),
-            Value::Array(items) => items.is_empty(),
-            Value::Object(fields) => fields.is_empty(),
-            Value::Bool(_) | Value::Number(_) => false,
-        };
-        if !is_empty {
+        if let Some(value) = filled(value) {
             self.0.insert(fact.to_owned(), value);
         }
     }
