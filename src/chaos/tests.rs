@@ -193,6 +193,23 @@ spec:
 }
 
 #[test]
+fn a_filesystem_that_nobody_has_attached_yet_is_not_stuck() {
+    let manifest = r"
+apiVersion: bailiwick/v1
+kind: Volume
+metadata: {name: disk}
+spec: {provider: simulated, size: 64MiB}
+---
+apiVersion: bailiwick/v1
+kind: Filesystem
+metadata: {name: files}
+spec: {volume: disk}
+";
+    let sweep = swept_manifest(manifest, 1);
+    assert!(sweep.boundaries > 3 && sweep.converged == sweep.trials.len(), "{:#?}", bad(&sweep));
+}
+
+#[test]
 fn secrets_are_there_as_placeholders() {
     let manifest = r"
 apiVersion: machine.sapcloud.io/v1alpha1

@@ -233,7 +233,7 @@ impl Observer {
 
     /// What only an operator sets going again before that moment: machines without an instance because they were told to let go
     /// of it, those held until later or until somebody says otherwise, those kept for diagnosis until later, and what is attached
-    /// to them; deployments that are paused.
+    /// to them; filesystems on volumes that nobody has attached yet; deployments that are paused.
     pub fn left_to_operators(&self, before: Timestamp) -> Vec<StreamId> {
         let is_left = |state: &machine::State| {
             let is_held = state.hold.as_ref().is_some_and(|hold| hold.until.is_none_or(|until| before < until));
@@ -248,6 +248,8 @@ impl Observer {
         streams.extend(attachments.map(|(name, _)| stream::<volume_attachment::State>(name)));
         let mounts = self.mounts.iter().filter(|(name, _)| is_there(name));
         streams.extend(mounts.map(|(name, _)| stream::<filesystem_attachment::State>(name)));
+        let unmounted = self.filesystems.iter().filter(|(_, folded)| folded.state.awaits_mount());
+        streams.extend(unmounted.map(|(name, _)| stream::<filesystem::State>(name)));
         let paused = self.machine_deployments.iter().filter(|(_, folded)| folded.state.is_paused());
         streams.extend(paused.map(|(name, _)| stream::<machine_deployment::State>(name)));
         streams

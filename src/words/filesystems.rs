@@ -38,8 +38,8 @@ impl Words for filesystem::State {
             Command::RetryProvisioning => "retry".into(),
             Command::ReserveAttachment { machine } => format!("reserve for machine {machine}"),
             Command::ReleaseAttachment { machine } => format!("release from machine {machine}"),
-            Command::Create { backing: Some(backing) } => format!("create on device {}", backing.device.name),
-            Command::Create { backing: None } => "create".into(),
+            Command::Create { backing: Some(backing), .. } => format!("create on device {}", backing.device.name),
+            Command::Create { backing: None, .. } => "create".into(),
             Command::Wake { due } => format!("continue with what was due at {due}"),
             Command::Report(report) => match report {
                 Report::Created { attempt, filesystem } => {

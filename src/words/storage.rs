@@ -40,7 +40,7 @@ impl Words for volume::State {
             Command::Release => "release, keeping the data".into(),
             Command::Destroy => "destroy with its data".into(),
             Command::ReserveFilesystem { filesystem } => format!("reserve for filesystem {filesystem}"),
-            Command::ReleaseFilesystem { filesystem } => format!("release from filesystem {filesystem}"),
+            Command::ReleaseFilesystem { filesystem, .. } => format!("release from filesystem {filesystem}"),
             Command::RemoveWithFilesystem => "remove with its data, after its filesystem".into(),
             Command::Import { spec, volume_id, .. } => {
                 format!("import volume {volume_id} of provider {}", spec.provider)
@@ -111,7 +111,7 @@ impl Words for volume::State {
             Event::ReleaseWanted => "its data will be kept".into(),
             Event::DestroyWanted => "its data will be destroyed".into(),
             Event::FilesystemReserved { filesystem } => format!("reserved for filesystem {filesystem}"),
-            Event::FilesystemReleased { filesystem } => format!("released from filesystem {filesystem}"),
+            Event::FilesystemReleased { filesystem, .. } => format!("released from filesystem {filesystem}"),
             Event::CreateDropped => "nothing was created".into(),
             Event::Lost { .. } => "lost: its provider no longer lists it".into(),
             Event::Found => "found: its provider lists it again".into(),

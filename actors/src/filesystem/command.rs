@@ -1,6 +1,8 @@
 //! What may be asked of a filesystem, and what the world may report to it.
 
-use bailiwick_journal::StreamId;
+use std::collections::BTreeSet;
+
+use bailiwick_journal::{Cite, StreamId};
 use serde::{Deserialize, Serialize};
 
 use super::Spec;
@@ -26,8 +28,9 @@ pub enum Command {
     ReserveAttachment { machine: Name },
     /// The attachment to this machine is gone.
     ReleaseAttachment { machine: Name },
-    /// Everything that it needs is there: make it, on this device if it lives on a volume.
-    Create { backing: Option<Backing> },
+    /// Everything that it needs is there: make it, on this device if it lives on a volume, over what is left there of these,
+    /// which are gone with their data.
+    Create { backing: Option<Backing>, over: BTreeSet<Cite> },
     /// Something that was waited for is due.
     Wake { due: Timestamp },
     /// What the world reports.

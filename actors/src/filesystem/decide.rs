@@ -1,6 +1,8 @@
 //! What should happen to a filesystem, and why.
 
-use bailiwick_journal::StreamId;
+use std::collections::BTreeSet;
+
+use bailiwick_journal::{Cite, StreamId};
 
 use super::{Claim, Command, Event, Reason, Rejection, Removal, Report, Spec, State, Storage};
 use crate::{
@@ -32,7 +34,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::RetryProvisioning => retry_provisioning(state),
         Command::ReserveAttachment { machine } => reserve_attachment(state, machine),
         Command::ReleaseAttachment { machine } => release_attachment(state, machine, facts),
-        Command::Create { backing } => create(state, backing.as_ref(), facts),
+        Command::Create { backing, over } => create(state, backing.as_ref(), over, facts),
         Command::Wake { due } => {
             let overdue = (Reason::Overdue, Event::Overdue { at: facts.now });
             let efforts = (state.effort(), state.undoing());
@@ -110,7 +112,7 @@ fn keep(state: &State) -> Verdict {
     }
 }
 
-fn create(state: &State, backing: Option<&Backing>, facts: &Facts<'_>) -> Verdict {
+fn create(state: &State, backing: Option<&Backing>, over: &BTreeSet<Cite>, facts: &Facts<'_>) -> Verdict {
     match state.life {
         Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
         Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
@@ -118,10 +120,10 @@ fn create(state: &State, backing: Option<&Backing>, facts: &Facts<'_>) -> Verdic
     }
     match &state.storage {
         Storage::None => {
-            let event = Event::CreateRequested { backing: backing.cloned(), at: facts.now };
+            let event = Event::CreateRequested { backing: backing.cloned(), over: over.clone(), at: facts.now };
             Ok(Decision::because(Reason::NeedsMet, [event]))
         }
-        Storage::Creating { backing: then, effort }
+        Storage::Creating { backing: then, effort, .. }
             if then.as_ref() != backing && effort.outlook != Outlook::Trying =>
         {
             Ok(Decision::because(Reason::DeviceMoved, [Event::BackingChanged { backing: backing.cloned() }]))

@@ -1,6 +1,8 @@
 //! What happened to a filesystem.
 
-use bailiwick_journal::StreamId;
+use std::collections::BTreeSet;
+
+use bailiwick_journal::{Cite, StreamId};
 use serde::{Deserialize, Serialize};
 
 use super::Spec;
@@ -21,6 +23,9 @@ pub enum Event {
     /// An intent to make it is open: its effect id follows from this event's version.
     CreateRequested {
         backing: Option<Backing>,
+        /// The intents of other filesystems that are gone with their data: what is left of them on the volume may be written
+        /// over.
+        over: BTreeSet<Cite>,
         at: Timestamp,
     },
     /// The device beneath it is called otherwise now; the intent stays.

@@ -12,8 +12,9 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             let spec = Some(spec.clone());
             *state = State { life: Life::Alive, declared_at: at, spec, destroyed, ..State::default() };
         }
-        Event::CreateRequested { backing, at: since } => {
-            state.storage = Storage::Creating { backing: backing.clone(), effort: Effort::begun(at, *since) };
+        Event::CreateRequested { backing, over, at: since } => {
+            let (backing, over) = (backing.clone(), over.clone());
+            state.storage = Storage::Creating { backing, over, effort: Effort::begun(at, *since) };
         }
         Event::TakenFrom { pool } => state.pool = Some(pool.clone()),
         Event::OwnedBy { owner } => state.owner = Some(owner.clone()),
@@ -32,6 +33,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
                 state.storage = Storage::Provisioned { intent: effort.intent, filesystem: filesystem.clone() };
                 // It was made over them.
                 state.destroyed.clear();
+                state.was_made = true;
             }
         }
         Event::CreateRetryScheduled { until, fault } | Event::DestroyRetryScheduled { until, fault } => {

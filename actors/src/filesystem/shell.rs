@@ -26,14 +26,16 @@ impl Kind for State {
                 (EffectId::of(journal, stream, *of), *attempt)
             }
         };
-        let backing = match &self.storage {
-            Storage::Creating { backing, .. } => backing.clone(),
-            Storage::None | Storage::Provisioned { .. } | Storage::Destroying { .. } => None,
+        let (backing, over) = match &self.storage {
+            Storage::Creating { backing, over, .. } => (backing.clone(), over.iter()),
+            Storage::None | Storage::Provisioned { .. } | Storage::Destroying { .. } => Default::default(),
         };
         let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
             (Effect::Create { .. }, Some(spec), Ok(filesystem)) => {
                 let (uid, size, pool) = (self.uid(journal, stream), spec.size, self.pool.clone());
-                let replaces = self.destroyed.iter().map(|of| EffectId::of(journal, stream, *of)).collect();
+                let of_others = over.map(|of| EffectId::of(journal, &of.stream, of.version));
+                let own = self.destroyed.iter().map(|of| EffectId::of(journal, stream, *of));
+                let replaces = own.chain(of_others).collect();
                 FilesystemCall::Create(Box::new(CreateFilesystem {
                     id,
                     filesystem,

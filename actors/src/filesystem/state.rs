@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bailiwick_journal::{StreamId, Version};
+use bailiwick_journal::{Cite, StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -42,6 +42,8 @@ pub struct State {
     /// Under which intents those of this name were made on a volume, or may have been, that went with their data: what is
     /// left of them there is nobody's, and makes room for the next one.
     pub destroyed: BTreeSet<Version>,
+    /// It was made: what was on its volume before, it was made over.
+    pub was_made: bool,
 }
 
 /// What the provider keeps for it.
@@ -52,6 +54,8 @@ pub enum Storage {
     None,
     Creating {
         backing: Option<Backing>,
+        /// The intents of other filesystems that it is made over.
+        over: BTreeSet<Cite>,
         effort: Effort,
     },
     Provisioned {
@@ -60,10 +64,7 @@ pub enum Storage {
         filesystem: ProvisionedFilesystem,
     },
     /// What was made under `of` is being destroyed, or let go of.
-    Destroying {
-        of: Version,
-        effort: Effort,
-    },
+    Destroying { of: Version, effort: Effort },
 }
 
 impl State {
@@ -102,6 +103,12 @@ impl State {
             Storage::Creating { effort, .. } | Storage::Destroying { effort, .. } => Some(effort),
             Storage::None | Storage::Provisioned { .. } => None,
         }
+    }
+
+    /// Whether somebody has to attach it first: one on a volume is made where it is mounted.
+    pub fn awaits_mount(&self) -> bool {
+        let is_made = matches!(self.storage, Storage::Provisioned { .. });
+        self.life == Life::Alive && !is_made && self.backing().is_some() && self.machine().is_none()
     }
 
     /// Whether it is there to be used.

@@ -64,11 +64,11 @@ fn claimed() -> Vec<Event> {
 }
 
 fn creating() -> Vec<Event> {
-    [declared(), vec![Event::CreateRequested { backing: None, at: Timestamp(1) }]].concat()
+    [declared(), vec![Event::CreateRequested { backing: None, over: [].into(), at: Timestamp(1) }]].concat()
 }
 
 fn undone_on_volume() -> Vec<Event> {
-    let create = Event::CreateRequested { backing: backing("sdb"), at: Timestamp(1) };
+    let create = Event::CreateRequested { backing: backing("sdb"), over: [].into(), at: Timestamp(1) };
     let undo = [Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: Timestamp(1) }];
     [on_volume(), vec![create], undo.to_vec()].concat()
 }
@@ -86,7 +86,7 @@ fn provisioned() -> Vec<Event> {
 }
 
 fn provisioned_on_volume() -> Vec<Event> {
-    let request = Event::CreateRequested { backing: backing("sdb"), at: Timestamp(1) };
+    let request = Event::CreateRequested { backing: backing("sdb"), over: [].into(), at: Timestamp(1) };
     [on_volume(), vec![request, Event::Created { filesystem: made(2, 64) }]].concat()
 }
 
@@ -125,12 +125,12 @@ fn releasing() -> Vec<Event> {
 
 fn table() -> Vec<Case<State>> {
     use Reason as R;
-    let create = |backing| Command::Create { backing };
+    let create = |backing| Command::Create { backing, over: [].into() };
     let reserve = || Command::ReserveAttachment { machine: name("web") };
     let release = |machine| Command::ReleaseAttachment { machine: name(machine) };
     let released = || Event::AttachmentReleased { machine: name("web") };
     let on_device = || {
-        let request = Event::CreateRequested { backing: backing("sdb"), at: Timestamp(1) };
+        let request = Event::CreateRequested { backing: backing("sdb"), over: [].into(), at: Timestamp(1) };
         [on_volume(), vec![request, retry(FaultCode::Unavailable, 5)]].concat()
     };
     vec![
@@ -160,7 +160,7 @@ fn table() -> Vec<Case<State>> {
         case(
             on_volume(),
             create(backing("sdb")),
-            Ok((R::NeedsMet, vec![Event::CreateRequested { backing: backing("sdb"), at: NOW }])),
+            Ok((R::NeedsMet, vec![Event::CreateRequested { backing: backing("sdb"), over: [].into(), at: NOW }])),
         ),
         case(
             on_device(),
@@ -349,7 +349,9 @@ fn what_is_dying_is_not_made_any_more() {
 #[test]
 fn the_next_one_is_made_over_what_was_destroyed_on_its_volume_and_not_over_what_was_released() {
     let again = |end: &[Event]| {
-        let next = [on_volume(), vec![Event::CreateRequested { backing: backing("sda"), at: Timestamp(9) }]].concat();
+        let next =
+            [on_volume(), vec![Event::CreateRequested { backing: backing("sda"), over: [].into(), at: Timestamp(9) }]]
+                .concat();
         [provisioned_on_volume(), end.to_vec(), next].concat()
     };
     let destroyed = [Event::RemovalBegan, Event::Died, Event::Removed];
@@ -357,7 +359,12 @@ fn the_next_one_is_made_over_what_was_destroyed_on_its_volume_and_not_over_what_
     assert_eq!(after::<State>(&again(&destroyed)).0.destroyed, [Version(2)].into());
     assert_eq!(after::<State>(&again(&released)).0.destroyed, [].into());
     let made_anew = [again(&destroyed), vec![Event::Created { filesystem: made(7, 64) }]].concat();
-    assert_eq!(after::<State>(&made_anew).0.destroyed, [].into(), "nothing is left of what it was made over");
+    let made_anew = after::<State>(&made_anew).0;
+    assert_eq!(
+        (made_anew.destroyed, made_anew.was_made),
+        ([].into(), true),
+        "nothing is left of what it was made over"
+    );
 }
 
 #[test]
@@ -388,7 +395,7 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
         7 | 8 => created(attempt, if value.is_multiple_of(7) { 1 } else { intent.0 }, 60 + u64::from(value % 8)),
         9 => failed(attempt, fault.code),
         10 => Command::Report(Report::Destroyed { attempt }),
-        11 => Command::Create { backing: value.is_multiple_of(2).then(|| backing("sdb")).flatten() },
+        11 => Command::Create { backing: value.is_multiple_of(2).then(|| backing("sdb")).flatten(), over: [].into() },
         12 => Command::Release,
         _ => Command::Report(Report::DestroyFailed { attempt, fault }),
     }

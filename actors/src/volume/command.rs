@@ -3,7 +3,7 @@
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 
-use super::{AtCreation, Place, Spec, VolumeFacts};
+use super::{AtCreation, Leftovers, Place, Spec, VolumeFacts};
 use crate::{
     contract::Stored,
     ports::ProvisionedVolume,
@@ -36,8 +36,8 @@ pub enum Command {
     Release,
     /// A filesystem is about to be made on it.
     ReserveFilesystem { filesystem: Name },
-    /// The filesystem on it is gone.
-    ReleaseFilesystem { filesystem: Name },
+    /// The filesystem on it is gone, and leaves this.
+    ReleaseFilesystem { filesystem: Name, leaves: Leftovers },
     /// It shall go, with its data, once the filesystem on it is gone, which was asked to go as well.
     RemoveWithFilesystem,
     /// It shall exist, like this, as what the provider has under this name already; at this machine, if one is named.

@@ -3,7 +3,8 @@
 use bailiwick_journal::{StreamId, Version};
 
 use super::{
-    AtCreation, Claim, Command, Event, Place, Reason, Rejection, Removal, Report, Spec, State, Storage, VolumeFacts,
+    AtCreation, Claim, Command, Event, Leftovers, Place, Reason, Rejection, Removal, Report, Spec, State, Storage,
+    VolumeFacts,
 };
 use crate::{
     contract::{self, Attempted, Decision, Failed, RetryRule},
@@ -46,7 +47,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::ReserveAttachment { machine } => reserve_attachment(state, machine),
         Command::ReleaseAttachment { machine } => release_attachment(state, machine, facts),
         Command::ReserveFilesystem { filesystem } => reserve_filesystem(state, filesystem),
-        Command::ReleaseFilesystem { filesystem } => release_filesystem(state, filesystem, facts),
+        Command::ReleaseFilesystem { filesystem, leaves } => release_filesystem(state, filesystem, leaves, facts),
         Command::Wake { due } => {
             let overdue = (Reason::Overdue, Event::Overdue { at: facts.now });
             let efforts = (state.effort(), state.undoing());
@@ -313,11 +314,11 @@ fn reserve_filesystem(state: &State, filesystem: &Name) -> Verdict {
     }
 }
 
-fn release_filesystem(state: &State, filesystem: &Name, facts: &Facts<'_>) -> Verdict {
+fn release_filesystem(state: &State, filesystem: &Name, leaves: &Leftovers, facts: &Facts<'_>) -> Verdict {
     if state.filesystem.as_ref() != Some(filesystem) {
         return Ok(Decision::nothing(Reason::FilesystemUnknown));
     }
-    let mut events = vec![Event::FilesystemReleased { filesystem: filesystem.clone() }];
+    let mut events = vec![Event::FilesystemReleased { filesystem: filesystem.clone(), leaves: leaves.clone() }];
     if state.life == Life::Dying && state.attached_to.is_none() {
         events.extend(death(state, facts.now));
     }

@@ -3,7 +3,7 @@
 use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 
-use super::{AtCreation, Place, Spec, VolumeFacts};
+use super::{AtCreation, Leftovers, Place, Spec, VolumeFacts};
 use crate::{
     contract::{Stored, Touches},
     ports::ProvisionedVolume,
@@ -83,6 +83,7 @@ pub enum Event {
     },
     FilesystemReleased {
         filesystem: Name,
+        leaves: Leftovers,
     },
     /// Nothing was made under the present intent, and nothing will be.
     CreateDropped,

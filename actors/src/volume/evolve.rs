@@ -23,9 +23,14 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::Lost { at: since } => state.lost = Some(*since),
         Event::Found => state.lost = None,
         Event::FilesystemReserved { filesystem } => state.filesystem = Some(filesystem.clone()),
-        Event::FilesystemReleased { .. } | Event::Skipped { what: SkippedStorage::Filesystem { .. } } => {
+        Event::FilesystemReleased { leaves, .. } => {
             state.filesystem = None;
+            if leaves.instead {
+                state.leftovers.clear();
+            }
+            state.leftovers.extend(leaves.of.iter().map(|of| (of.clone(), at)));
         }
+        Event::Skipped { what: SkippedStorage::Filesystem { .. } } => state.filesystem = None,
         Event::TakenFrom { pool } => state.pool = Some(pool.clone()),
         Event::SitedIn { zone } => state.zone = Some(zone.clone()),
         Event::OwnedBy { owner } => state.owner = Some(owner.clone()),

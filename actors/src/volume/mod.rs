@@ -36,7 +36,7 @@ pub use command::{Claim, Command, Report};
 pub use effect::Effect;
 pub use event::Event;
 pub use spec::Spec;
-pub use state::{AtCreation, Place, State, Storage, VolumeFacts};
+pub use state::{AtCreation, Leftovers, Place, State, Storage, VolumeFacts};
 pub use verdict::{Reason, Rejection};
 
 use std::collections::BTreeSet;

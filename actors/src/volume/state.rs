@@ -1,6 +1,8 @@
 //! What is true of a volume now.
 
-use bailiwick_journal::{StreamId, Version};
+use std::collections::{BTreeMap, BTreeSet};
+
+use bailiwick_journal::{Cite, StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -32,6 +34,9 @@ pub struct State {
     pub at_creation: Option<AtCreation>,
     /// The filesystem that lives on it.
     pub filesystem: Option<Name>,
+    /// The intents of the filesystems that were on it and are gone with their data, each with the event that says so: what
+    /// is left of them there is nobody's, and makes room for the next one.
+    pub leftovers: BTreeMap<Cite, Version>,
     /// How it goes.
     pub removal: Removal,
     /// What its provider had under this name is taken over as it.
@@ -50,6 +55,15 @@ pub struct State {
     pub claim: Option<ClaimedBy>,
     /// The machine of a set that it was made for, and that went: it was kept.
     pub kept_of: Option<Name>,
+}
+
+/// What a filesystem that is gone leaves on its volume.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leftovers {
+    /// The intents under which it was made there, or may have been, if it went with its data.
+    pub of: BTreeSet<Cite>,
+    /// Of those before it nothing is left: it was made over them.
+    pub instead: bool,
 }
 
 /// The machine at which a volume is made.

@@ -1,10 +1,11 @@
 //! Every reason and rejection of a volume, and what holds along every walk.
 
-use bailiwick_journal::{StreamId, Version};
+use bailiwick_journal::{Cite, StreamId, Version};
 use proptest::{collection::vec, prelude::*};
 
 use super::{
-    AtCreation, Claim, Command, Effect, Event, Place, Reason, Rejection, Report, Spec, State, Storage, VolumeFacts,
+    AtCreation, Claim, Command, Effect, Event, Leftovers, Place, Reason, Rejection, Report, Spec, State, Storage,
+    VolumeFacts,
 };
 use crate::{
     contract::{
@@ -366,10 +367,17 @@ fn table() -> Vec<Case<State>> {
         ),
         case(
             holding(),
-            Command::ReleaseFilesystem { filesystem: name("files") },
-            Ok((R::FilesystemGone, vec![Event::FilesystemReleased { filesystem: name("files") }])),
+            Command::ReleaseFilesystem { filesystem: name("files"), leaves: Leftovers::default() },
+            Ok((
+                R::FilesystemGone,
+                vec![Event::FilesystemReleased { filesystem: name("files"), leaves: Leftovers::default() }],
+            )),
         ),
-        case(holding(), Command::ReleaseFilesystem { filesystem: name("more") }, Ok((R::FilesystemUnknown, vec![]))),
+        case(
+            holding(),
+            Command::ReleaseFilesystem { filesystem: name("more"), leaves: Leftovers::default() },
+            Ok((R::FilesystemUnknown, vec![])),
+        ),
         case(holding(), Command::RemoveWithFilesystem, Ok((R::AwaitsFilesystem, vec![Event::RemovalBegan]))),
         case(
             provisioned(),
@@ -379,11 +387,11 @@ fn table() -> Vec<Case<State>> {
         // It dies with the last that it waits for: the filesystem on it, or its attachment.
         case(
             [holding(), vec![Event::RemovalBegan]].concat(),
-            Command::ReleaseFilesystem { filesystem: name("files") },
+            Command::ReleaseFilesystem { filesystem: name("files"), leaves: Leftovers::default() },
             Ok((
                 R::FilesystemGone,
                 vec![
-                    Event::FilesystemReleased { filesystem: name("files") },
+                    Event::FilesystemReleased { filesystem: name("files"), leaves: Leftovers::default() },
                     Event::Died,
                     Event::DestroyRequested { at: NOW },
                 ],
@@ -537,6 +545,27 @@ fn holding() -> Vec<Event> {
     [provisioned(), vec![Event::FilesystemReserved { filesystem: name("files") }]].concat()
 }
 
+#[test]
+fn what_filesystems_left_is_kept_until_one_is_made_over_it() {
+    let left = |filesystem: &str, version| Cite::new(filesystem.parse().expect("a stream"), Version(version));
+    let went = |filesystem: &str, of: &[Cite], instead| {
+        let leaves = Leftovers { of: of.iter().cloned().collect(), instead };
+        let reserved = Event::FilesystemReserved { filesystem: name(filesystem) };
+        vec![reserved, Event::FilesystemReleased { filesystem: name(filesystem), leaves }]
+    };
+    let (files, more) = (left("filesystem/files", 2), left("filesystem/more", 2));
+    let leftovers = |events: &[Event]| after::<State>(events).0.leftovers.into_keys().collect::<Vec<_>>();
+    let first = [provisioned(), went("files", std::slice::from_ref(&files), true)].concat();
+    assert_eq!(leftovers(&first), [files.clone()]);
+    // One that was never made may have left something as well, and one that never began has changed nothing.
+    let tried = [first.clone(), went("more", std::slice::from_ref(&more), false), went("none", &[], false)].concat();
+    assert_eq!(leftovers(&tried), [files, more.clone()]);
+    let over = [first.clone(), went("more", std::slice::from_ref(&more), true)].concat();
+    assert_eq!(leftovers(&over), [more]);
+    let released = [first, went("kept", &[], true)].concat();
+    assert_eq!(leftovers(&released), [], "its data is to stay");
+}
+
 /// A call, and the time at which it is said to take too long.
 fn owed(call: Effect, deadline: u64) -> std::collections::BTreeSet<Effect> {
     [call, Effect::WakeAt(Timestamp(deadline))].into()
@@ -648,7 +677,7 @@ fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
         13 => Command::Create { place: place() },
         14 => Command::Release,
         15 => Command::ReserveFilesystem { filesystem: name("files") },
-        16 => Command::ReleaseFilesystem { filesystem: name("files") },
+        16 => Command::ReleaseFilesystem { filesystem: name("files"), leaves: Leftovers::default() },
         17 => Command::Report(Report::Made {
             attempt,
             volume: volume(intent.0, 64),

@@ -5,9 +5,10 @@ use bailiwick_actors::{
     ports::{AttachmentInfo, Backing, BlockDevice, FilesystemAttachmentInfo, ProvisionedFilesystem, ProvisionedVolume},
     storage_rules::{ClaimForm, ClaimedBy, FromPool, StorageClaim},
     vocab::{FaultCode, InstanceId, Life, SizeMib, SkippedStorage, Zone},
-    volume, volume_attachment,
+    volume::{self, Leftovers},
+    volume_attachment,
 };
-use bailiwick_journal::{StreamId, Version};
+use bailiwick_journal::{Cite, StreamId, Version};
 
 use super::{AT, effect, fault, name, verdicts};
 use crate::{Forms, forms};
@@ -37,6 +38,10 @@ pub(super) fn claims() -> Vec<StorageClaim> {
     let (own, on_volume) =
         (ClaimForm::Filesystem { path: path(), is_inside: true }, ClaimForm::OnVolume { path: None, is_inside: true });
     vec![claim("data", ClaimForm::Volume), claim("files", own), claim("more", on_volume)]
+}
+
+fn leaves() -> Leftovers {
+    Leftovers { of: [Cite::new("filesystem/files".parse().expect("a stream"), Version(2))].into(), instead: true }
 }
 
 fn owner() -> StreamId {
@@ -76,7 +81,7 @@ pub(crate) fn volume() -> Forms {
             Command::Create { place: place() },
             Command::Release,
             Command::ReserveFilesystem { filesystem: filesystem() },
-            Command::ReleaseFilesystem { filesystem: filesystem() },
+            Command::ReleaseFilesystem { filesystem: filesystem(), leaves: leaves() },
             Command::RemoveWithFilesystem,
             Command::Import { spec: spec.clone(), volume_id: InstanceId("old.img".into()), machine: Some(machine()) },
             Command::RemoveForced,
@@ -127,7 +132,7 @@ pub(crate) fn volume() -> Forms {
             Event::AttachedAtCreation { at_creation: at_creation() },
             Event::ReleaseWanted,
             Event::FilesystemReserved { filesystem: filesystem() },
-            Event::FilesystemReleased { filesystem: filesystem() },
+            Event::FilesystemReleased { filesystem: filesystem(), leaves: leaves() },
             Event::CreateDropped,
             Event::ImportWanted { volume_id: InstanceId("old.img".into()) },
             Event::Skipped { what: SkippedStorage::Attachment { machine: machine() } },
@@ -250,7 +255,7 @@ pub(crate) fn filesystem() -> Forms {
             Command::RetryProvisioning,
             Command::ReserveAttachment { machine: machine() },
             Command::ReleaseAttachment { machine: machine() },
-            Command::Create { backing: Some(backing()) },
+            Command::Create { backing: Some(backing()), over: leaves().of },
             Command::Wake { due: AT },
             Command::Report(Report::Created { attempt: 1, filesystem: made.clone() }),
             Command::Report(Report::CreateFailed { attempt: 2, fault: fault(FaultCode::FailedPrecondition) }),
@@ -274,7 +279,7 @@ pub(crate) fn filesystem() -> Forms {
         "event",
         [
             Event::Declared { spec },
-            Event::CreateRequested { backing: Some(backing()), at: AT },
+            Event::CreateRequested { backing: Some(backing()), over: leaves().of, at: AT },
             Event::BackingChanged { backing: None },
             Event::Created { filesystem: made },
             Event::CreateRetryScheduled { until: AT, fault: fault(FaultCode::DataLoss) },

@@ -235,7 +235,7 @@ fn a_filesystem_from_a_pool_of_volumes_brings_its_volume_and_takes_it_along() {
 }
 
 #[test]
-fn a_filesystem_that_was_destroyed_makes_room_on_its_volume_for_the_same_one_again() {
+fn a_filesystem_that_was_destroyed_makes_room_on_its_volume_for_the_next_one() {
     let Some(inside) = inside() else { return };
     // given a filesystem with a file, which is destroyed, on a volume that stays
     inside.up();
@@ -244,6 +244,13 @@ fn a_filesystem_that_was_destroyed_makes_room_on_its_volume_for_the_same_one_aga
     node.says("listening");
     inside.lab.run(&["destroy", "filesystem/files"]).code(0);
     inside.lab.run(&["wait", "filesystem/files", "--for", "removed", "--timeout", "60s"]).code(0);
+    // and another one that was made over it, and is destroyed as well
+    let other = "apiVersion: bailiwick/v1\nkind: Filesystem\nmetadata: {name: other}\nspec: {volume: disk}\n";
+    inside.lab.run(&["apply", &inside.lab.manifest("other.yaml", other)]).code(0);
+    inside.lab.run(&["attach", "filesystem/other", "keeper"]).code(0);
+    inside.lab.run(&["wait", "filesystem/other", "--timeout", "60s"]).code(0);
+    inside.lab.run(&["destroy", "filesystem/other"]).code(0);
+    inside.lab.run(&["wait", "filesystem/other", "--for", "removed", "--timeout", "60s"]).code(0);
     // and one that nobody mounts is made nowhere, as it says
     let alone = "apiVersion: bailiwick/v1\nkind: Filesystem\nmetadata: {name: files}\nspec: {volume: disk}\n";
     inside.lab.run(&["apply", &inside.lab.manifest("alone.yaml", alone)]).code(0);

@@ -48,7 +48,7 @@ pub(super) fn volume(view: &View, volume: &Name, state: &volume::State) -> Optio
     if let Some(filesystem) = own
         && is_never_to_be(view, &stream(filesystem::State::KIND, filesystem.as_str())?)
     {
-        return Some(Command::ReleaseFilesystem { filesystem: filesystem.clone() });
+        return Some(Command::ReleaseFilesystem { filesystem: filesystem.clone(), leaves: Default::default() });
     }
     let is_made = match own {
         Some(filesystem) => view.filesystems.get(filesystem.as_str()).is_some_and(is_filesystem_made),

@@ -1,12 +1,13 @@
 //! What filesystems and their attachments are told.
 
-use bailiwick_journal::StreamId;
+use bailiwick_journal::{Cite, StreamId};
 
 use super::{
     View, claims,
     volumes::{is_let_go, version},
 };
 use crate::{
+    contract::Decider,
     filesystem::{self, Storage},
     filesystem_attachment::{self, Command, Link, Target},
     machine,
@@ -14,7 +15,7 @@ use crate::{
     storage_rules::default_mount_point,
     supervisor::Order,
     vocab::{Life, Name, Outlook},
-    volume,
+    volume::{self, Leftovers},
 };
 
 /// What a filesystem should be told; if it is gone, what the volume beneath is told.
@@ -31,11 +32,11 @@ pub(super) fn filesystem(view: &View, filesystem: &Name) -> Vec<Order> {
         (Life::Removed, _) => return release(view, filesystem, state).into_iter().collect(),
         (Life::Alive, Storage::None) => create(view, state),
         // What a later attempt is made on is what is seen then.
-        (Life::Alive, Storage::Creating { backing, effort })
+        (Life::Alive, Storage::Creating { backing, effort, .. })
             if backing.is_some() && effort.outlook != Outlook::Trying =>
         {
             create(view, state)
-                .filter(|create| !matches!(create, filesystem::Command::Create { backing: now } if now == backing))
+                .filter(|create| !matches!(create, filesystem::Command::Create { backing: now, .. } if now == backing))
         }
         (Life::Dead, Storage::None | Storage::Creating { .. } | Storage::Provisioned { .. }) => {
             Some(filesystem::Command::Remove)
@@ -55,7 +56,9 @@ fn create(view: &View, state: &filesystem::State) -> Option<filesystem::Command>
         None => None,
         Some(volume) => Some(device(view, state, volume)?.clone()),
     };
-    Some(filesystem::Command::Create { backing })
+    let beneath = spec.backing.as_ref().and_then(|volume| view.volumes.get(volume.as_str()));
+    let over = beneath.map(|volume| volume.leftovers.keys().cloned().collect()).unwrap_or_default();
+    Some(filesystem::Command::Create { backing, over })
 }
 
 /// The device of the volume beneath, on the machine that the filesystem is bound to or mounted on.
@@ -67,7 +70,10 @@ fn device<'v>(view: &'v View, state: &filesystem::State, volume: &Name) -> Optio
 fn release(view: &View, filesystem: &Name, state: &filesystem::State) -> Option<Order> {
     let volume = state.backing()?;
     let held = view.volumes.get(volume.as_str())?.filesystem.as_ref() == Some(filesystem);
-    let command = volume::Command::ReleaseFilesystem { filesystem: filesystem.clone() };
+    let own = StreamId::new(filesystem::State::KIND, filesystem.as_str()).ok()?;
+    let of = state.destroyed.iter().map(|intent| Cite::new(own.clone(), *intent)).collect();
+    let leaves = Leftovers { of, instead: state.was_made };
+    let command = volume::Command::ReleaseFilesystem { filesystem: filesystem.clone(), leaves };
     let order = Order::Volume { volume: volume.clone(), command };
     (held && view.orders.is_news(&order, version(&view.volumes, volume))).then_some(order)
 }

@@ -81,7 +81,7 @@ fn of_volume(view: &View, volume: &Name, command: &volume::Command) -> Cites {
             // Nothing was attached, and nothing will be.
             None => goes_with(view, Some(machine)).fold(&view.volumes, name, &[Fact::Spec]),
         },
-        Command::ReleaseFilesystem { filesystem } => match view.filesystems.get(filesystem.as_str()) {
+        Command::ReleaseFilesystem { filesystem, .. } => match view.filesystems.get(filesystem.as_str()) {
             Some(_) => Cites::default().fold(&view.filesystems, filesystem.as_str(), &[Fact::Life]),
             None => goes_with(view, made_for(view, name)).fold(&view.volumes, name, &[Fact::Spec]),
         },
@@ -163,7 +163,7 @@ fn of_filesystem(view: &View, name: &Name, command: &filesystem::Command) -> Cit
     let (cites, filesystem) = (Cites::default(), name.as_str());
     let state = view.filesystems.get(filesystem);
     match command {
-        Command::Create { backing } => {
+        Command::Create { backing, over } => {
             let (spec, creating) = (state.and_then(|state| state.spec.as_ref()), |state: &filesystem::State| {
                 matches!(state.storage, Files::Creating { .. })
             });
@@ -173,7 +173,10 @@ fn of_filesystem(view: &View, name: &Name, command: &filesystem::Command) -> Cit
             match (backing, spec.and_then(|spec| spec.machine.as_ref())) {
                 (Some(backing), bound) => {
                     let on = bound.or_else(|| state.and_then(|state| state.attached_to.iter().next()));
-                    cites.cite(on.and_then(|machine| view.device_cite(machine, &backing.volume)))
+                    let cites = cites.cite(on.and_then(|machine| view.device_cite(machine, &backing.volume)));
+                    let volume = backing.volume.as_str();
+                    let said = |of| view.volumes.get(volume)?.leftovers.get(of).copied();
+                    over.iter().fold(cites, |cites, of| cites.event(volume::State::KIND, volume, said(of)))
                 }
                 (None, Some(machine)) => cites.fold(&view.machines, machine.as_str(), &[Fact::Effect]),
                 (None, None) => cites,

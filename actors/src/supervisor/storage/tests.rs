@@ -10,7 +10,7 @@ mod zones;
 
 use std::collections::BTreeMap;
 
-use bailiwick_journal::{Body, Outcome, Position, StreamId, Version};
+use bailiwick_journal::{Body, Cite, Outcome, Position, StreamId, Version};
 use uuid::Uuid;
 
 use super::{Command, DeviceChange, Event, Reason, State, View};
@@ -27,7 +27,8 @@ use crate::{
     },
     supervisor::{Order, Orders},
     vocab::{EffectId, InstanceId, Life, Name, SizeMib, Timestamp},
-    volume, volume_attachment,
+    volume::{self, Leftovers},
+    volume_attachment,
 };
 
 /// A view with what was written into it.
@@ -284,7 +285,8 @@ fn files_declared(seen: Seen) -> Seen {
 fn files_made(seen: Seen) -> Seen {
     let (effect, filesystem_id) = (effect("filesystem/files", 3), InstanceId("sdb".into()));
     let filesystem = ProvisionedFilesystem { effect, filesystem_id, size: SizeMib(64) };
-    let request = filesystem::Event::CreateRequested { backing: Some(backing("sdb")), at: Timestamp(5) };
+    let request =
+        filesystem::Event::CreateRequested { backing: Some(backing("sdb")), over: [].into(), at: Timestamp(5) };
     seen.then("filesystem/files", stored([request, filesystem::Event::Created { filesystem }]))
 }
 
@@ -334,7 +336,7 @@ fn a_filesystem_on_a_volume_waits_for_exactly_its_device() {
     let seen = files_declared(attached());
     assert_eq!(seen.look("filesystem/files"), []);
     let seen = seen.then("supervisor/storage", seen_as("sdb"));
-    let create = filesystem::Command::Create { backing: Some(backing("sdb")) };
+    let create = filesystem::Command::Create { backing: Some(backing("sdb")), over: [].into() };
     let create = Order::Filesystem { filesystem: name("files"), command: create };
     for about in ["filesystem/files", "volume/data"] {
         assert_eq!(seen.look(about), std::slice::from_ref(&create), "{about}");
@@ -388,13 +390,30 @@ fn a_volume_is_told_that_its_filesystem_is_gone_and_then_that_is_forgotten() {
     let seen = files_made(files_declared(attached()))
         .then("filesystem-attachment/web:files", unmounted)
         .then("filesystem/files", gone);
-    let command = volume::Command::ReleaseFilesystem { filesystem: name("files") };
+    let of = [Cite::new(stream("filesystem/files"), Version(3))].into();
+    let leaves = Leftovers { of, instead: true };
+    let command = volume::Command::ReleaseFilesystem { filesystem: name("files"), leaves: leaves.clone() };
     assert_eq!(seen.look("filesystem/files"), [Order::Volume { volume: name("data"), command }]);
-    let told = stored([volume::Event::FilesystemReleased { filesystem: name("files") }]);
+    let of = leaves.of.clone();
+    let told = stored([volume::Event::FilesystemReleased { filesystem: name("files"), leaves }]);
     let seen = seen.then("volume/data", told);
     assert_eq!(seen.look("volume/data"), []);
     assert_eq!(seen.view.filesystems.iter().count(), 0);
     assert_eq!(seen.view.filesystem_attachments.iter().count(), 0);
+    // Another one is made there over what the first one left.
+    let spec = filesystem::Spec {
+        provider: name("local"),
+        size: SizeMib(64),
+        backing: Some(name("data")),
+        machine: Some(name("web")),
+    };
+    let reserved = volume::Event::FilesystemReserved { filesystem: name("more") };
+    let seen = seen
+        .then("volume/data", stored([reserved]))
+        .then("filesystem/more", stored([filesystem::Event::Declared { spec }]))
+        .then("supervisor/storage", seen_as("sdc"));
+    let create = filesystem::Command::Create { backing: Some(backing("sdc")), over: of };
+    assert_eq!(seen.look("filesystem/more"), [Order::Filesystem { filesystem: name("more"), command: create }]);
 }
 
 #[test]

@@ -2,7 +2,10 @@
 //!
 //! An entity learns of its store when the supervisor is woken for it, and not before.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use bailiwick::actors::{
     contract::{Decider, Entity},
@@ -196,7 +199,7 @@ impl Desk {
                     let intent = match &storage {
                         Storage::None => {
                             let intent = next(&entity, &events);
-                            events.push(Event::CreateRequested { backing: None, at: EARLIER });
+                            events.push(Event::CreateRequested { backing: None, over: BTreeSet::new(), at: EARLIER });
                             Some(intent)
                         }
                         Storage::Creating { effort, .. } => Some(effort.intent),
