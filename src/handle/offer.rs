@@ -11,9 +11,9 @@ use bailiwick_actors::{
     filesystem::{self, MANAGED},
     filesystem_attachment, machine,
     ports::{FilesystemProvider, VolumeProvider},
-    storage_rules::{ClaimForm, Pool, PoolName, PoolSettings, ProviderType, StorageClaim},
+    storage_rules::{ClaimForm, Pool, PoolName, PoolSettings, ProviderType, StorageClaim, default_mount_point},
     supervisor::storage::{Elsewhere, elsewhere},
-    vocab::Name,
+    vocab::{Life, Name},
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
@@ -77,6 +77,11 @@ pub enum NotOffered {
         "{entity} cannot be mounted at {path}: machines of provider {provider} only mount beneath their own directory"
     )]
     NotMountable { entity: StreamId, path: String, provider: Name },
+    #[error(
+        "{entity} names no path and would be mounted at {path}, by `storage.mountDir` of the policy: machines of provider \
+         {provider} only mount beneath their own directory"
+    )]
+    NotMountableByPolicy { entity: StreamId, path: String, provider: Name },
     #[error("provider {provider} cannot release {entity} without destroying its data")]
     CannotRelease { entity: StreamId, provider: Name },
     #[error("{entity} is not possible: {elsewhere}")]
@@ -106,7 +111,7 @@ impl NotOffered {
             Self::OtherMachine { .. } => "other-machine",
             Self::NoDevice { .. } => "no-device",
             Self::NoAgent { .. } | Self::NoAgents { .. } => "no-agent",
-            Self::NotMountable { .. } => "not-mountable",
+            Self::NotMountable { .. } | Self::NotMountableByPolicy { .. } => "not-mountable",
             Self::OtherZone { .. } => "other-zone",
             Self::CannotRelease { .. } => "cannot-release",
         }
@@ -122,6 +127,9 @@ impl NotOffered {
             Self::MakesOther { known, .. } => format!("use another provider: this node has {known}"),
             Self::NotMountable { .. } => {
                 "omit `path`: it is then mounted beneath the machine's own directory".to_owned()
+            }
+            Self::NotMountableByPolicy { .. } => {
+                "leave `storage.mountDir` out of the policy: each provider then mounts where it can".to_owned()
             }
             Self::CannotHere { instead, .. } => (*instead).to_owned(),
             Self::NeedsMachine { .. } => "add `machine: NAME` to its spec".to_owned(),
@@ -162,8 +170,8 @@ impl Offer {
         let entity = wish.stream();
         match wish {
             Wish::Machine { spec, .. } => self.named(&entity, &spec.provider, &self.machines),
-            Wish::MachineDeployment { spec, .. } => self.check_template(&entity, &spec.template),
-            Wish::MachineSet { spec, .. } => self.check_template(&entity, &spec.template),
+            Wish::MachineDeployment { spec, .. } => self.check_template(fleet, documents, &entity, &spec.template),
+            Wish::MachineSet { spec, .. } => self.check_template(fleet, documents, &entity, &spec.template),
             Wish::Volume { spec, machine, .. } => {
                 self.named(&entity, &spec.provider, &self.volumes)?;
                 self.has_machine(fleet, documents, &entity, &spec.provider, machine.as_ref())
@@ -198,14 +206,23 @@ impl Offer {
             },
             Wish::MachineClass { content, .. } => self.named(&entity, &content.provider, &self.machines),
             Wish::ReplicaSet { spec, .. } => self.named(&entity, &spec.engine, &self.engines),
-            Wish::Policy { .. } | Wish::Document { .. } => Ok(()),
+            Wish::Policy { .. } => mountable_by_policy(fleet, documents),
+            Wish::Document { .. } => Ok(()),
         }
     }
 
     /// Whether machines can be had like this, with the storage that each asks for.
-    fn check_template(&self, entity: &StreamId, template: &machine::Spec) -> Result<(), NotOffered> {
+    fn check_template(
+        &self,
+        fleet: &Fleet,
+        documents: &[Document],
+        entity: &StreamId,
+        template: &machine::Spec,
+    ) -> Result<(), NotOffered> {
         self.named(entity, &template.provider, &self.machines)?;
-        template.storage.iter().try_for_each(|claim| self.check_claim(entity, template, claim))
+        template.storage.iter().try_for_each(|claim| self.check_claim(entity, template, claim))?;
+        let mount_dir = mount_dir(fleet, documents);
+        template.storage.iter().try_for_each(|claim| claim_mountable(entity, template, claim, mount_dir.as_deref()))
     }
 
     fn check_claim(&self, entity: &StreamId, template: &machine::Spec, claim: &StorageClaim) -> Result<(), NotOffered> {
@@ -225,13 +242,7 @@ impl Offer {
         if self.inside.contains(&provider) && !is_local {
             return Err(NotOffered::NoAgents { entity, provider: template.provider.clone() });
         }
-        match claim.path().filter(|_| is_local) {
-            Some(path) => {
-                let (path, provider) = (path.clone(), template.provider.clone());
-                Err(NotOffered::NotMountable { entity, path, provider })
-            }
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// Whether a volume can be had of this provider, at this machine.
@@ -380,11 +391,68 @@ fn mountable(
     entity: StreamId,
     spec: &filesystem_attachment::Spec,
 ) -> Result<(), NotOffered> {
-    let provider = machine_provider(fleet, documents, &spec.machine).filter(|provider| provider.as_str() == LOCAL);
-    match (provider, &spec.path) {
-        (Some(provider), Some(path)) => Err(NotOffered::NotMountable { entity, path: path.clone(), provider }),
-        _ => Ok(()),
+    match machine_provider(fleet, documents, &spec.machine).filter(|provider| provider.as_str() == LOCAL) {
+        Some(provider) => {
+            mountable_at(entity, spec.path.as_ref(), &spec.filesystem, mount_dir(fleet, documents).as_deref(), provider)
+        }
+        None => Ok(()),
     }
+}
+
+/// As [`mountable`], for what each machine of a template asks for.
+fn claim_mountable(
+    entity: &StreamId,
+    template: &machine::Spec,
+    claim: &StorageClaim,
+    mount_dir: Option<&str>,
+) -> Result<(), NotOffered> {
+    if template.provider.as_str() != LOCAL || claim.form == ClaimForm::Volume {
+        return Ok(());
+    }
+    mountable_at(entity.clone(), claim.path(), &claim.name, mount_dir, template.provider.clone())
+}
+
+fn mountable_at(
+    entity: StreamId,
+    path: Option<&String>,
+    filesystem: &Name,
+    mount_dir: Option<&str>,
+    provider: Name,
+) -> Result<(), NotOffered> {
+    match (path, mount_dir) {
+        (Some(path), _) => Err(NotOffered::NotMountable { entity, path: path.clone(), provider }),
+        (None, Some(mount_dir)) => {
+            let path = default_mount_point(mount_dir, filesystem);
+            Err(NotOffered::NotMountableByPolicy { entity, path, provider })
+        }
+        (None, None) => Ok(()),
+    }
+}
+
+/// Where filesystems that name no path are mounted from now on.
+fn mount_dir(fleet: &Fleet, documents: &[Document]) -> Option<String> {
+    let declared = documents.iter().find_map(|document| match &document.wish {
+        Wish::Policy { document, .. } => Some(document.storage.mount_dir.clone()),
+        _ => None,
+    });
+    declared.unwrap_or_else(|| fleet.policy().storage.mount_dir)
+}
+
+/// Whether what is there already could be mounted where the declared policy has it.
+fn mountable_by_policy(fleet: &Fleet, documents: &[Document]) -> Result<(), NotOffered> {
+    let Some(dir) = mount_dir(fleet, documents) else { return Ok(()) };
+    let mounts = fleet.filesystem_attachments.iter().filter(|(_, folded)| folded.state.life == Life::Alive);
+    for spec in mounts.filter_map(|(_, folded)| folded.state.spec.as_ref()).filter(|spec| spec.path.is_none()) {
+        let Ok(entity) = StreamId::new("filesystem", spec.filesystem.as_str()) else { continue };
+        mountable(fleet, documents, entity, spec)?;
+    }
+    let sets = fleet.machine_sets.iter().filter(|(_, folded)| folded.state.life == Life::Alive);
+    for (name, template) in sets.filter_map(|(name, folded)| Some((name, &folded.state.spec.as_ref()?.template))) {
+        let Ok(entity) = StreamId::new("machine-set", name) else { continue };
+        let without_path = template.storage.iter().filter(|claim| claim.path().is_none());
+        without_path.into_iter().try_for_each(|claim| claim_mountable(&entity, template, claim, Some(&dir)))?;
+    }
+    Ok(())
 }
 
 /// Whether a new attachment binds what is in one zone, as far as that is known. One that is there waits until it is.

@@ -152,10 +152,14 @@ fn a_plan_is_refused_as_the_apply_would_be() {
     let mounted = "---\napiVersion: bailiwick/v1\nkind: Filesystem\nmetadata: {name: f}\nspec: {provider: directory, size: 1M, \
                    machine: a}\n---\napiVersion: bailiwick/v1\nkind: FilesystemAttachment\nspec: {machine: a, filesystem: f, \
                    path: /srv/f}\n";
+    let policy =
+        "---\napiVersion: bailiwick/v1\nkind: Policy\nmetadata: {name: default}\nspec: {storage: {mountDir: /srv}}\n";
+    let no_path = |text: &str| text.replace(", path: /srv/f", "");
     let cases = [
         (TWO_MACHINES.replace("{provider: local}", "{provider: lokal}"), "no-provider", "did you mean local?"),
         (VOLUME.replace("8M", "16M"), "refused", "volume/v: spec.size is immutable"),
         (format!("{TWO_MACHINES}{mounted}"), "not-mountable", "omit `path`"),
+        (format!("{TWO_MACHINES}{}{policy}", no_path(mounted)), "not-mountable", "leave `storage.mountDir` out"),
     ];
     for (text, code, said) in cases {
         let file = lab.manifest("other.yaml", &text);
@@ -163,6 +167,10 @@ fn a_plan_is_refused_as_the_apply_would_be() {
             lab.run(&[asked, &file]).code(5).says(&format!("error[{code}]")).says(said);
         }
     }
+    // Whichever comes first, the mount or the policy.
+    let mounted = lab.manifest("mounted.yaml", format!("{TWO_MACHINES}{}", no_path(mounted)));
+    lab.run(&["apply", &mounted]).code(0);
+    lab.run(&["plan", &lab.manifest("policy.yaml", policy)]).code(5).says("filesystem/f names no path");
     lab.run(&["plan", &quick, &file]).code(0);
 }
 
