@@ -45,7 +45,7 @@ pub(crate) use ground::make_directory;
 pub use ground::{Ground, Ours};
 pub use names::{AbsPath, DeviceName, Tag, TagKind};
 pub use runner::{RunError, Runner, SystemRunner};
-pub use sight::{DeviceFacts, Identity, KernelSight, LoopFile, LoopRoom, Mount, Seen, Sight};
+pub use sight::{DeviceFacts, Identity, KernelSight, LoopFile, LoopRoom, Mount, Seen, Sight, Writes};
 pub use tree::{Found, Tree};
 pub use turn::Turn;
 pub use volumes::LoopVolumes;

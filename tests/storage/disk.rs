@@ -9,7 +9,7 @@ use bailiwick::{
     },
     providers::storage::{
         AbsPath, Command, Content, DeviceFacts, DeviceName, Ground, Identity, LoopFile, LoopRoom, Mount, RunError,
-        Runner, Seen, Sight, Step, StorageError, Tag, TagKind, Turn, loop_device, managed,
+        Runner, Seen, Sight, Step, StorageError, Tag, TagKind, Turn, Writes, loop_device, managed,
     },
 };
 use uuid::Uuid;
@@ -29,13 +29,25 @@ struct State {
     serial: &'static str,
     in_use: Option<&'static str>,
     ran: Vec<String>,
+    /// How often somebody else has written to it, and whether they do while it is read.
+    writes: u64,
+    is_written: bool,
     /// Before or after which command the node is cut short.
     cut: Option<(usize, bool)>,
 }
 
 impl Disk {
     fn new(whole: Content) -> Arc<Self> {
-        let state = State { whole, partition: None, serial: "one", in_use: None, ran: Vec::new(), cut: None };
+        let state = State {
+            whole,
+            partition: None,
+            serial: "one",
+            in_use: None,
+            ran: Vec::new(),
+            writes: 0,
+            is_written: false,
+            cut: None,
+        };
         Arc::new(Self { state: Mutex::new(state) })
     }
 
@@ -103,11 +115,16 @@ impl Sight for Disk {
     }
 
     fn content(&self, device: &DeviceName) -> Result<Content, StorageError> {
-        let state = self.state.lock().unwrap();
+        let mut state = self.state.lock().unwrap();
+        state.writes += u64::from(state.is_written);
         match device.as_str() {
             "sdz" => Ok(state.whole),
             _ => state.partition.ok_or(StorageError::BackingVolumeNotAttached),
         }
+    }
+
+    fn writes(&self, _: &DeviceName) -> Result<Writes, StorageError> {
+        Ok(Writes { sectors: Some(self.state.lock().unwrap().writes), file: None })
     }
 
     fn recognised(&self, device: &DeviceName) -> Result<Content, StorageError> {
@@ -184,6 +201,22 @@ async fn what_is_anybodys_is_never_touched() {
     disk.change(|state| (state.serial, state.in_use) = ("one", Some("it is mounted")));
     assert!(matches!(create(&lab, &disk).await, Err(StorageError::DeviceInUse { .. })));
     assert_eq!(disk.ran(), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_is_written_to_while_it_is_read_is_not_formatted() {
+    let (lab, disk) = (Lab::quick(), Disk::new(Content::Blank));
+    disk.change(|state| state.is_written = true);
+    let refused = create(&lab, &disk).await.unwrap_err();
+    assert_eq!(refused.to_string(), "the device sdz is in use: it was written to while it was read");
+    assert_eq!(disk.ran(), [""; 0]);
+    // What was found then says nothing: it is read once more.
+    let data = Content::Data { what: "an XFS filesystem" };
+    disk.change(|state| (state.is_written, state.whole) = (false, data));
+    assert!(matches!(create(&lab, &disk).await, Err(StorageError::HoldsData { .. })));
+    disk.change(|state| state.whole = Content::Blank);
+    create(&lab, &disk).await.unwrap();
+    assert_eq!(disk.ran(), WHOLE);
 }
 
 #[tokio::test]

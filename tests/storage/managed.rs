@@ -13,7 +13,7 @@ use bailiwick::{
         ports::{AttachFilesystem, CreateFilesystem, FilesystemProvider, Lookup, VolumeProvider},
         vocab::FaultCode,
     },
-    providers::storage::{Filesystems, Ground, Way},
+    providers::storage::{DeviceName, Filesystems, Ground, KernelSight, Seen, Sight, Way},
 };
 
 use crate::support::{
@@ -169,6 +169,17 @@ async fn a_single_byte_anywhere_keeps_a_device_from_being_formatted() {
         let put = |at: u64, byte: u8| {
             OpenOptions::new().write(true).open(&device).unwrap().write_all_at(&[byte], at).unwrap();
         };
+        // Who writes while it is read, through the device or to its file, is noticed.
+        let name: DeviceName = device.trim_start_matches("/dev/").parse().unwrap();
+        let Seen::It(behind) = KernelSight.loop_file(&name).unwrap() else { panic!("{device} shows a file") };
+        let counted = || KernelSight.writes(&name).unwrap();
+        let before = counted();
+        assert_eq!(counted(), before, "looking changes nothing");
+        for path in [&device, &behind.path] {
+            let before = counted();
+            OpenOptions::new().write(true).open(path).unwrap().write_all_at(&[0], 512).unwrap();
+            assert_ne!(counted(), before, "{path} of {mib} MiB");
+        }
         for byte in 0..BYTES_EACH {
             let dice = blake3::hash(&(nth as u64 * BYTES_EACH + byte).to_le_bytes());
             let dice = u64::from_le_bytes(dice.as_bytes()[..8].try_into().unwrap());

@@ -2,7 +2,7 @@
 //! filesystems.
 //!
 //! **A device that holds data is never formatted, and none is formatted twice.** Before anything is written to a device all
-//! its bytes are read, but for those that were never written (see `written`); then it is noted, durably, that this very
+//! its bytes are read, but for those that were never written (see `written`), and it is made sure that nobody wrote meanwhile; then it is noted, durably, that this very
 //! device is being formatted; and only then does that begin. After a crash the note says what to think of what is found: a
 //! complete filesystem is the one that was being made, an unfinished one is ours to make again. Without the note, anything
 //! but zeros is somebody's data, with one exception: the filesystem that we made there ourselves and that was destroyed
@@ -124,6 +124,7 @@ pub async fn create(
     let (device, facts) = look(ground, beneath)?;
     let size = beneath.map_or(SizeMib(facts.bytes >> 20), |beneath| beneath.size);
     let target = target(&device);
+    let written = ground.sight.writes(&device)?;
     let over = match read_note(ground, tag)? {
         Some(Note::Done { uuid, size }) => {
             return match ground.sight.recognised(&target)? {
@@ -146,6 +147,10 @@ pub async fn create(
     };
     if let Some(by) = facts.in_use {
         return Err(StorageError::DeviceInUse { device, by });
+    }
+    // Reading takes a while, and who writes meanwhile may do so where it was read already.
+    if ground.sight.writes(&device)? != written {
+        return Err(StorageError::DeviceInUse { device, by: "it was written to while it was read" });
     }
     write_note(ground, tag, &Note::Formatting { identity: facts.identity, over })?;
     crash::point("storage-format-noted");

@@ -36,6 +36,9 @@ pub trait Sight: Send + Sync + fmt::Debug {
     /// What a block device holds, from all its bytes. May take as long as reading it does.
     fn content(&self, device: &DeviceName) -> Result<Content, StorageError>;
 
+    /// How much was written to a block device up to now, by anybody. What was written and is only in memory is counted as well.
+    fn writes(&self, device: &DeviceName) -> Result<Writes, StorageError>;
+
     /// What the beginning of a block device says it is; quick, and no proof that the rest is empty.
     fn recognised(&self, device: &DeviceName) -> Result<Content, StorageError>;
 }
@@ -60,6 +63,15 @@ pub struct Mount {
     pub read_only: bool,
     /// How many more are mounted at the same path, beneath this one.
     pub beneath: usize,
+}
+
+/// A count of what was written to a device: if it is the same later, nothing was written in between.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Writes {
+    /// The sectors that were written through the device, if the kernel counts them.
+    pub sectors: Option<u64>,
+    /// To the file behind it: seconds and nanoseconds of its last change, and its blocks.
+    pub file: Option<(i64, i64, u64)>,
 }
 
 /// The file behind a loop device.
@@ -203,6 +215,18 @@ impl Sight for KernelSight {
         written::settle(&file).doing("sync a device")?;
         let behind = written::behind(self, device, facts.bytes)?;
         content::inspect(&file, behind.as_ref(), facts.bytes).doing("read a device")
+    }
+
+    fn writes(&self, device: &DeviceName) -> Result<Writes, StorageError> {
+        let Some(facts) = self.device(device)? else { return Err(StorageError::BackingVolumeNotAttached) };
+        open(device, &facts.number, OFlags::empty()).and_then(|file| file.sync_all()).doing("sync a device")?;
+        let class = block_class(device);
+        let counted = attribute(&class.join("stat"))?.unwrap_or_default();
+        // Source: the kernel's Documentation/block/stat.rst. Requests to write would be wrong: a flush is one.
+        let sectors = counted.split_whitespace().nth(6).and_then(|sectors| sectors.parse().ok());
+        let behind = attribute(&class.join("loop/backing_file"))?.and_then(|path| fs::symlink_metadata(path).ok());
+        let file = behind.map(|behind| (behind.mtime(), behind.mtime_nsec(), behind.blocks()));
+        Ok(Writes { sectors, file })
     }
 
     fn recognised(&self, device: &DeviceName) -> Result<Content, StorageError> {

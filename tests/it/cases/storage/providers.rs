@@ -15,8 +15,8 @@ use bailiwick::{
     actors::{ports::Answer, vocab::SizeMib},
     providers::storage::{
         AbsPath, Command, Content, DeviceFacts, DeviceName, Ground, Identity, LoopFile, LoopRoom, Mount, Ours,
-        RunError, Runner, Seen, Sight, Step, StorageError, Tag, TagKind, Tree, Turn, loop_device, managed, rootfs,
-        tmpfs,
+        RunError, Runner, Seen, Sight, Step, StorageError, Tag, TagKind, Tree, Turn, Writes, loop_device, managed,
+        rootfs, tmpfs,
     },
 };
 use serde::Deserialize;
@@ -164,6 +164,10 @@ impl Sight for World {
     fn content(&self, _: &DeviceName) -> Result<Content, StorageError> {
         let is_formatted = *self.formatted.lock().unwrap();
         Ok(if is_formatted { Content::Ext4 { uuid: Uuid::from_u128(1) } } else { Content::Blank })
+    }
+
+    fn writes(&self, _: &DeviceName) -> Result<Writes, StorageError> {
+        Ok(Writes::default())
     }
 
     fn recognised(&self, device: &DeviceName) -> Result<Content, StorageError> {
