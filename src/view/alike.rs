@@ -16,7 +16,7 @@ pub struct Group {
     pub kind: String,
     pub status: &'static str,
     pub count: usize,
-    /// What is in the way of the first of them; the others differ in nothing but times and numbers.
+    /// What is in the way; `…` stands for the times, numbers and ids in which they differ.
     pub why: String,
     /// The first of them, by name.
     pub entities: Vec<String>,
@@ -38,6 +38,7 @@ pub fn groups(trouble: &[Trouble]) -> Vec<Group> {
             entities: Vec::new(),
             next_try_ms: None,
         });
+        group.why = common(&group.why, &one.why);
         group.count += 1;
         if group.entities.len() < NAMED_MAX {
             group.entities.push(one.entity.clone());
@@ -47,6 +48,12 @@ pub fn groups(trouble: &[Trouble]) -> Vec<Group> {
     let mut groups: Vec<Group> = groups.into_values().collect();
     groups.sort_by(|a, b| (b.count, &a.entities).cmp(&(a.count, &b.entities)));
     groups
+}
+
+/// What two texts of the same shape have in common.
+fn common(one: &str, other: &str) -> String {
+    let word = |(one, other)| if one == other { one } else { "…" };
+    one.split(' ').zip(other.split(' ')).map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// A text without what differs between things that are alike: words with a digit in them (times, ids, counts).
@@ -75,6 +82,8 @@ mod tests {
         let groups = groups(&all);
         let counts: Vec<(&str, usize)> = groups.iter().map(|group| (group.kind.as_str(), group.count)).collect();
         assert_eq!(counts, [("machine", 1000), ("machine", 1), ("volume", 1)]);
+        assert_eq!(groups[0].why, "its agent is silent since …");
+        assert_eq!(groups[1].why, "given up after attempt 3: no", "nobody else is like it");
         assert_eq!(groups[0].entities, ["machine/m-0000", "machine/m-0001", "machine/m-0002"]);
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn machine_detail(state: &machine::State, now: Timestamp) -> Option<S
     });
     // Why it goes comes first: what is done about it follows from that.
     let goes = state.goes_because().map(|why| match (why, state.life) {
-        (RemovalReason::Deleted, _) => "deleted".to_owned(),
+        (RemovalReason::Deleted, _) => "being removed as requested".to_owned(),
         (why, Life::Alive) => format!("drained because {why}"),
         (why, _) => format!("being removed because {why}"),
     });

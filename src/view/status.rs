@@ -107,6 +107,15 @@ impl Look {
         StreamId::new(self.kind, &self.name).ok()
     }
 
+    /// What is missing, or goes on.
+    fn why(&self) -> String {
+        match (&self.detail, self.leaving) {
+            (Some(detail), _) => detail.clone(),
+            (None, true) => "it is being removed".into(),
+            (None, false) => "it is not ready yet".into(),
+        }
+    }
+
     /// Given up, gone, silent or unwell, waiting after a fault, or not as declared while nothing goes on.
     fn is_trouble(&self) -> bool {
         matches!(self.status, "failed" | "lost" | "stale" | "unhealthy" | "held" | "kept" | "disowned")
@@ -166,7 +175,7 @@ pub fn status(fleet: &Fleet) -> Status {
     let told = |look: &Look| Trouble {
         entity: look.entity(),
         status: look.status,
-        why: look.detail.clone().unwrap_or_else(|| format!("it is {}", look.status)),
+        why: look.why(),
         since_ms: since(fleet, look).0,
         next_try_ms: look.next_call.map(|at| at.0).or(look.next_try_ms),
     };
@@ -269,16 +278,7 @@ pub fn pending(fleet: &Fleet) -> Vec<Pending> {
     // What is kept for somebody to look at is out of service: nobody waits for it.
     let is_open = |look: &Look| look.status != "kept" && (look.leaving || !look.ready);
     let open = looks(fleet).into_iter().filter(is_open);
-    open.map(|look| Pending {
-        entity: look.entity(),
-        status: look.status,
-        why: match (&look.detail, look.leaving) {
-            (Some(detail), _) => detail.clone(),
-            (None, true) => "it is being removed".into(),
-            (None, false) => "it is not ready yet".into(),
-        },
-    })
-    .collect()
+    open.map(|look| Pending { entity: look.entity(), status: look.status, why: look.why() }).collect()
 }
 
 /// The entities that are declared and not gone, policies left out: attachments first, because they go first.

@@ -165,23 +165,27 @@ pub(super) fn of_replica_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
         return Some(Some(unmet));
     }
     let due = next_look(state);
-    let missing = if is_at_number {
-        "not all members are healthy, or none leads".to_owned()
-    } else {
-        format!("{} of {servers} servers vote", row.voters)
+    let sick = members_of(fleet, name, state).into_iter().find(|member| !member.healthy);
+    let (precondition, missing) = match (is_at_number, &row.leader, sick) {
+        (false, ..) => ("the declared number of voters", format!("{} of {servers} servers vote", row.voters)),
+        (true, None, _) => ("a leader", "none of its members led when it was last read".to_owned()),
+        (true, Some(_), Some(sick)) => ("healthy members", format!("member {} is not healthy", sick.name)),
+        (true, Some(_), None) => ("its settled state", "the node is still at work on it".to_owned()),
     };
-    let precondition = if is_at_number { "healthy members" } else { "the declared number of voters" };
     let (because, by) = match (&row.held, row.plan.first(), &row.detail) {
         (Some(held), ..) => (format!("{missing}: {held}"), "the end of that; the node then plans again".to_owned()),
         (None, Some(step), _) => (missing, step.clone()),
         (None, None, Some(detail)) if detail.starts_with(&missing) => {
-            (detail.clone(), "a seat on another machine, or the next read of its state".to_owned())
+            (detail.clone(), format!("a seat on another machine, or {NEXT_READ}"))
         }
-        (None, None, Some(detail)) => (format!("{missing}: {detail}"), "the next read of its state".to_owned()),
-        (None, None, None) => (missing, "the next read of its state".to_owned()),
+        (None, None, Some(detail)) => (format!("{missing}: {detail}"), NEXT_READ.to_owned()),
+        (None, None, None) => (missing, NEXT_READ.to_owned()),
     };
     Some(Some(Unmet::new(precondition, because, by).looked_at(due)))
 }
+
+/// Settled sets are read again once their servers say something else, others at the time that is told.
+const NEXT_READ: &str = "the next read of its state";
 
 /// What a set lacks that has all its voters: the first of them that is not healthy, unless the set goes on by itself.
 fn unhealthy_voter(fleet: &Fleet, set: &str, state: &replica_set::State) -> Option<Unmet> {

@@ -51,9 +51,9 @@ impl Words for filesystem::State {
                 Report::CreateFailed { attempt, fault } => {
                     format!("creating it failed (attempt {attempt}): {fault}")
                 }
-                Report::Destroyed { attempt } => format!("provider deleted it (attempt {attempt})"),
+                Report::Destroyed { attempt } => format!("provider confirmed its removal (attempt {attempt})"),
                 Report::DestroyFailed { attempt, fault } => {
-                    format!("deleting it failed (attempt {attempt}): {fault}")
+                    format!("removing it failed (attempt {attempt}): {fault}")
                 }
             },
         }
@@ -73,7 +73,7 @@ impl Words for filesystem::State {
             Event::BackingChanged { backing: Some(backing) } => {
                 format!("device is now {}", backing.device.name)
             }
-            Event::Overdue { .. } => "deletion is overdue".into(),
+            Event::Overdue { .. } => "removal is overdue".into(),
             Event::OwnedBy { owner } => format!("belongs to {owner}, and is removed with it"),
             Event::TakenFrom { pool } => format!("comes from pool {}", pool.name),
             Event::Claimed { by } => made_for(by),
@@ -87,12 +87,12 @@ impl Words for filesystem::State {
             }
             Event::CreateGivenUp { fault, again } => gave_up("gave up creating it", fault, *again),
             Event::CreateDropped => "nothing was created".into(),
-            Event::DestroyRequested { .. } => "requested its deletion".into(),
-            Event::Destroyed => "provider deleted it".into(),
+            Event::DestroyRequested { .. } => "requested its removal from the provider".into(),
+            Event::Destroyed => "provider confirmed its removal".into(),
             Event::DestroyRetryScheduled { until, fault } => {
-                format!("deleting it failed ({fault}); next attempt at {until}")
+                format!("removing it failed ({fault}); next attempt at {until}")
             }
-            Event::DestroyGivenUp { fault } => format!("gave up deleting it ({fault})"),
+            Event::DestroyGivenUp { fault } => format!("gave up removing it ({fault})"),
             Event::AttemptBegun => "started the next attempt".into(),
             Event::AttachmentReserved { machine } => format!("reserved for machine {machine}"),
             Event::AttachmentReleased { machine } => format!("released from machine {machine}"),

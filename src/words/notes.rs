@@ -38,7 +38,12 @@ fn note_in_words(note: &JournalNote) -> String {
 }
 
 fn opened_in_words(opened: &WriterOpened) -> String {
-    let stop = if opened.clean { "a clean stop" } else { "an unclean stop or as new" };
+    let how = match (opened.epoch, opened.clean) {
+        // Nobody has opened it before.
+        (1, _) => "created the journal",
+        (_, true) => "opened the journal after a clean stop",
+        (_, false) => "opened the journal after an unclean stop",
+    };
     let mut found = repairs(opened.log_filled_blocks, opened.store_rebuilt);
     let rewritten = [
         (opened.torn_cut, "cut off a torn write"),
@@ -47,7 +52,7 @@ fn opened_in_words(opened: &WriterOpened) -> String {
     ];
     found.extend(rewritten.into_iter().filter(|(is_so, _)| *is_so).map(|(_, what)| what.to_owned()));
     let found = if found.is_empty() { String::new() } else { format!(": {}", found.join(", ")) };
-    format!("opened the journal after {stop} (start {}){found}", opened.epoch)
+    format!("{how} (start {}){found}", opened.epoch)
 }
 
 fn repairs(log_filled_blocks: u64, store_rebuilt: bool) -> Vec<String> {

@@ -57,9 +57,9 @@ impl Words for volume::State {
                 Report::CreateFailed { attempt, fault } => {
                     format!("creating it failed (attempt {attempt}): {fault}")
                 }
-                Report::Destroyed { attempt } => format!("provider destroyed it (attempt {attempt})"),
+                Report::Destroyed { attempt } => format!("provider confirmed its removal (attempt {attempt})"),
                 Report::DestroyFailed { attempt, fault } => {
-                    format!("destroying it failed (attempt {attempt}): {fault}")
+                    format!("removing it failed (attempt {attempt}): {fault}")
                 }
                 Report::Lost { .. } => "provider no longer lists it".into(),
                 Report::Found { .. } => "provider lists it again".into(),
@@ -78,9 +78,9 @@ impl Words for volume::State {
             }
             Event::CreateGivenUp { fault, again } => gave_up("gave up creating it", fault, *again),
             Event::DestroyRequested { .. } => "requested its removal from the provider".into(),
-            Event::Destroyed => "provider destroyed it".into(),
+            Event::Destroyed => "provider confirmed its removal".into(),
             Event::DestroyRetryScheduled { until, fault } => {
-                format!("destroying it failed ({fault}); next attempt at {until}")
+                format!("removing it failed ({fault}); next attempt at {until}")
             }
             Event::DestroyGivenUp { fault } => format!("gave up removing it ({fault})"),
             Event::AttemptBegun => "started the next attempt".into(),
@@ -89,7 +89,7 @@ impl Words for volume::State {
             Event::RemovalBegan => "removal started".into(),
             Event::Died => "no longer attached anywhere".into(),
             Event::Returned { .. } => "requested the destruction of its storage again".into(),
-            Event::Overdue { .. } => "destruction is overdue".into(),
+            Event::Overdue { .. } => "removal is overdue".into(),
             Event::SitedIn { zone } => format!("is in zone {zone}"),
             Event::OwnedBy { owner } => format!("belongs to {owner}, and is removed with it"),
             Event::TakenFrom { pool } => format!("comes from pool {}", pool.name),

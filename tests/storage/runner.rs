@@ -57,6 +57,12 @@ async fn each_way_to_fail_has_its_own_error() {
         Err(RunError::Failed { exit: Some(3), stderr, .. }) => assert_eq!(stderr, "why"),
         other => panic!("{other:?}"),
     }
+    match run(&lab, "printf 'umount: %0500d: target is busy' 0 >&2; exit 32", LONG).await {
+        Err(RunError::Failed { stderr, .. }) => {
+            assert!(stderr.starts_with('…') && stderr.ends_with("busy"), "{stderr}")
+        }
+        other => panic!("{other:?}"),
+    }
     let killed = run(&lab, "kill -9 $$", LONG).await.unwrap_err();
     assert!(matches!(killed, RunError::Failed { exit: None, .. }), "{killed:?}");
     assert_eq!(killed.code(), FaultCode::Aborted, "nobody knows how far it came");

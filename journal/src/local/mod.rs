@@ -156,7 +156,7 @@ impl LocalJournal {
                     self.leave_checkpoint();
                 }
                 if let Err(error) = clean_stop::write(&*self.folder, &self.head_file.record()) {
-                    tracing::warn!(%error, "the end is told by the head file alone");
+                    tracing::warn!(%error, "cannot mark the stop as clean; the next start checks the journal as after a crash");
                 }
                 crash::point("after-stop-marked");
                 self.head_file.finish().map_err(|source| CloseError::Io { source })

@@ -15,7 +15,7 @@ use tokio::{
 };
 use tracing::debug;
 
-use super::{Command, Turn, names::cut};
+use super::{Command, Turn};
 use crate::providers::local::code_of;
 
 /// Runs commands one at a time for whoever asks.
@@ -55,6 +55,14 @@ impl RunError {
             Self::NotText { .. } => FaultCode::Internal,
         }
     }
+}
+
+/// What a program said last: it names paths first and its reason at the end.
+fn reason(printed: &str) -> String {
+    const LETTERS_MAX: usize = 400;
+    let skipped = printed.chars().count().saturating_sub(LETTERS_MAX);
+    let end: String = printed.chars().skip(skipped).collect();
+    if skipped == 0 { end } else { format!("…{end}") }
 }
 
 /// Runs real programs with tokio.
@@ -119,7 +127,7 @@ impl SystemRunner {
             }
             Ok(Ok((_, stderr, status))) => {
                 let stderr = match stderr {
-                    Printed::All(bytes) => cut(String::from_utf8_lossy(&bytes).trim()),
+                    Printed::All(bytes) => reason(String::from_utf8_lossy(&bytes).trim()),
                     Printed::TooMuch => "(output too long)".to_owned(),
                 };
                 Err(RunError::Failed { program: program(), exit: status.code(), stderr })

@@ -103,7 +103,7 @@ reasons! {
     pub enum StepReason {
         NoVoteInvolved = "no-vote-involved", "it changes no vote, and a new member needs time to catch up";
         AddressChanged = "address-changed", "the address of its machine changed";
-        ReadyToVote = "ready-to-vote", "its machine wants a vote and it has caught up";
+        ReadyToVote = "ready-to-vote", "its machine wants a vote, and the member has caught up";
         NotWanted = "not-wanted", "its machine does not want a vote";
         NoMachine = "no-machine", "its machine does not exist";
         SecondOfMachine = "second-of-machine", "another member is on the same machine";
