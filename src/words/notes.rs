@@ -52,7 +52,8 @@ fn opened_in_words(opened: &WriterOpened) -> String {
     ];
     found.extend(rewritten.into_iter().filter(|(is_so, _)| *is_so).map(|(_, what)| what.to_owned()));
     let found = if found.is_empty() { String::new() } else { format!(": {}", found.join(", ")) };
-    format!("{how} (start {}){found}", opened.epoch)
+    let start = if opened.epoch == 1 { String::new() } else { format!(" (start {})", opened.epoch) };
+    format!("{how}{start}{found}")
 }
 
 fn repairs(log_filled_blocks: u64, store_rebuilt: bool) -> Vec<String> {

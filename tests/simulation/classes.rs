@@ -64,11 +64,11 @@ fn a_machine_keeps_what_it_was_made_from_and_the_next_one_takes_what_is_said_now
     );
     assert!(report.converged, "{}", report.story_text());
     assert_eq!(report.statuses["machine/old"], "ready");
-    assert_eq!(told(&report, "machine-class/small", "revised"), 1, "{}", report.story_text());
+    assert_eq!(told(&report, "machine-class/small", "declaration changed"), 1, "{}", report.story_text());
     // Two instances, and one copy.
-    assert_eq!(told(&report, "machine/old", "created i-"), 2, "{}", report.story_text());
-    assert_eq!(told(&report, "machine/old", "class taken"), 1, "{}", report.story_text());
-    assert_eq!(told(&report, "machine/new", "class taken"), 1, "{}", report.story_text());
+    assert_eq!(told(&report, "machine/old", "provider created instance"), 2, "{}", report.story_text());
+    assert_eq!(told(&report, "machine/old", "uses class"), 1, "{}", report.story_text());
+    assert_eq!(told(&report, "machine/new", "uses class"), 1, "{}", report.story_text());
 }
 
 #[test]

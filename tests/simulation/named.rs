@@ -117,8 +117,8 @@ fn what_is_gone_is_replaced_for_that_and_not_for_its_silence() {
     ];
     let report = run(&script, 60 * MINUTE);
     let story = report.story_text();
-    assert!(story.contains("became overdue") && story.contains("because its instance is gone"), "{story}");
-    assert!(!story.contains("given up"), "{story}");
+    assert!(story.contains("did not recover in time") && story.contains("because its instance is gone"), "{story}");
+    assert!(!story.contains("gave up"), "{story}");
 }
 
 /// Source: juju 5940. Guard: who waits is woken (retry configured and never run).
@@ -128,7 +128,7 @@ fn a_retry_that_is_configured_runs() {
     let report = run(&script, 30 * MINUTE);
     assert_eq!(report.statuses["machine/alpha"], "ready");
     let story = report.story_text();
-    assert!(story.contains("attempt begun, because the next attempt is due"), "{story}");
+    assert!(story.contains("started the next attempt, because the next attempt is due"), "{story}");
 }
 
 /// Source: juju 13212 (the flag that asks for another attempt was put on the wrong object). Guard: attempts end; and a retry

@@ -34,10 +34,10 @@ fn a_removal_that_is_refused_is_told_at_once_leaves_the_machine_as_it_was_and_is
     assert_eq!(report.wrong, Vec::<String>::new());
     assert!(report.converged, "{:?}", report.unready);
     // Nothing else happens then that would have the set looked at.
-    let refused = told(&report, "machine-set/web", "resting until");
+    let refused = told(&report, "machine-set/web", "a machine was refused");
     assert!(refused.first().is_some_and(|at| *at < 6 * MINUTE + 1_000), "{}", report.story_text());
     assert!(refused.iter().all(|at| *at < 16 * MINUTE), "{}", report.story_text());
-    let gone = |machine: &str| told(&report, machine, "removal began");
+    let gone = |machine: &str| told(&report, machine, "removal started");
     let removed = [gone("machine/web-1"), gone("machine/web-2")].concat();
     assert!(matches!(removed[..], [at] if at >= 15 * MINUTE), "{}", report.story_text());
 }
