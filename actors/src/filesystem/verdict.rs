@@ -26,7 +26,7 @@ reasons! {
         OperatorRetries = "operator-retries", "an operator requested a retry";
         NothingToRetry = "nothing-to-retry", "nothing needs a retry";
         StaleReport = "stale-report", "the report is out of date";
-        StorageAbsent = "storage-absent", "the provider confirmed that it is gone";
+        StorageAbsent = "storage-absent", "the provider reported success";
         RemovalAsked = "removal-asked", "its removal was requested and it is not mounted";
         ReleaseAsked = "release-asked", "its release was requested and it is not mounted";
         RemovalBlocked = "removal-blocked", "its removal was requested and waits for its attachments";

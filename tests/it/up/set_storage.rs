@@ -81,7 +81,7 @@ fn machines_of_a_deployment_come_and_go_with_their_storage() {
     let kept = json(&lab.run(&["describe", "volume/web-1-1-data-0", "-o", "json"]).code(0));
     assert_eq!(kept["detail"], "kept: machine web-1-1, for which it was created, was removed", "{kept}");
     told(&lab, &["why", "volume/web-1-1-data-0"], "its data is kept");
-    told(&lab, &["log", "volume/web-1-1-scratch-0"], "provider destroyed it");
+    told(&lab, &["log", "volume/web-1-1-scratch-0"], "provider confirmed its removal");
     told(&lab, &["why-not", "volume/web-1-1-data-0", "attached"], "no attachment of it is declared");
 
     // What stays is declared for its own sake from then on: whoever prunes gets rid of it.
