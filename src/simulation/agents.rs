@@ -59,8 +59,9 @@ pub(super) async fn report_all(around: Surroundings, clock: Arc<SimulatedClock>,
             welcome.push((machine, effect));
         }
         let (Some(devices), Some(storage)) = (&around.devices, storage.upgrade()) else { continue };
+        let mut attached = world.attached();
         for (machine, instance) in welcome {
-            let devices = devices.seen_on(world, instance);
+            let devices = devices.seen_of(attached.remove(&instance).unwrap_or_default());
             // What is not taken in now comes with the next report again.
             let _ = storage.send(DevicesSeen { machine, instance, devices }).await;
         }

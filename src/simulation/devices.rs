@@ -3,12 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
-    ports::BlockDevice,
+    ports::{BlockDevice, ProvisionedVolume},
     supervisor::storage::Sighted,
     vocab::{EffectId, Name},
 };
-
-use crate::providers::simulated::World;
 
 /// Volumes as block devices.
 #[derive(Clone, Debug, Default)]
@@ -20,11 +18,10 @@ pub struct Devices {
 }
 
 impl Devices {
-    /// What the agent of an instance sees.
-    pub(super) fn seen_on(&self, world: &World, instance: EffectId) -> Vec<Sighted> {
-        let attached = world.attached_to(instance).into_iter();
-        let shown = attached.filter(|(provider, _)| !self.not_of.contains(provider));
-        let device = |(_, volume): (Name, bailiwick_actors::ports::ProvisionedVolume)| {
+    /// What an agent sees of the volumes that are attached to its instance.
+    pub(super) fn seen_of(&self, attached: Vec<(Name, ProvisionedVolume)>) -> Vec<Sighted> {
+        let shown = attached.into_iter().filter(|(provider, _)| !self.not_of.contains(provider));
+        let device = |(_, volume): (Name, ProvisionedVolume)| {
             let new = || BlockDevice {
                 name: format!("sim-{:.8}", volume.effect.to_string()),
                 size: volume.size,

@@ -246,12 +246,15 @@ impl World {
         running
     }
 
-    /// The volumes that are attached to an instance, and who made them.
-    pub fn attached_to(&self, instance: EffectId) -> Vec<(Name, ProvisionedVolume)> {
+    /// The volumes that are attached, by instance, and who made them.
+    pub fn attached(&self) -> BTreeMap<EffectId, Vec<(Name, ProvisionedVolume)>> {
         let state = self.state();
-        let here = state.attachments.values().filter(|attachment| attachment.made.machine_effect == instance);
-        let volumes = here.filter_map(|attachment| state.volumes.get(&attachment.made.volume_effect));
-        volumes.map(|volume| (volume.provider.clone(), volume.seen.clone())).collect()
+        let mut attached: BTreeMap<EffectId, Vec<_>> = BTreeMap::new();
+        for SimulatedAttachment { made, .. } in state.attachments.values() {
+            let Some(volume) = state.volumes.get(&made.volume_effect) else { continue };
+            attached.entry(made.machine_effect).or_default().push((volume.provider.clone(), volume.seen.clone()));
+        }
+        attached
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, WorldState> {
