@@ -44,7 +44,7 @@ pub struct View {
 }
 
 /// Where one machine counts.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 struct Standing {
     /// The set that it belongs to, and where it stands there.
     set: Option<(Name, Place)>,
@@ -151,6 +151,16 @@ impl View {
     /// A machine has changed, which counted there before.
     fn saw_machine(&mut self, name: &Name, before: Standing) {
         let now = self.standing(name.as_str());
+        if before != now {
+            self.moved(name, before, now);
+        }
+        if self.machines.get(name.as_str()).is_some_and(|machine| machine.life == Life::Removed) {
+            self.machines.remove(name.as_str());
+        }
+    }
+
+    /// A machine counts elsewhere now.
+    fn moved(&mut self, name: &Name, before: Standing, now: Standing) {
         let gone = self.machines.cite(name.as_str(), Fact::Life);
         let by = self.machines.folded(name.as_str()).and_then(|folded| {
             Some(Cite::new(StreamId::new(machine::State::KIND, name.as_str()).ok()?, folded.version))
@@ -191,14 +201,14 @@ impl View {
         if before.class != now.class {
             self.uses.saw_machine(name, now.class, gone);
         }
-        if self.machines.get(name.as_str()).is_some_and(|machine| machine.life == Life::Removed) {
-            self.machines.remove(name.as_str());
-        }
     }
 
     fn saw_set(&mut self, name: &Name) {
         let Some(folded) = self.sets.folded(name.as_str()) else { return };
         self.owners.saw_set(name, folded);
+        let active = self.members.get(name).map_or(0, Members::active);
+        self.counted(name, active, None);
+        let Some(folded) = self.sets.folded(name.as_str()) else { return };
         let set = &folded.state;
         if !set.life.exists() {
             self.left.remove(name);
