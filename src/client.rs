@@ -136,7 +136,7 @@ impl Client {
         let stream = self.connect().await?;
         let (mut sender, driver) = http1::handshake(TokioIo::new(stream))
             .await
-            .map_err(|error| ClientError::broken("cannot speak to the node", error))?;
+            .map_err(|error| ClientError::broken("cannot talk to the node", error))?;
         let connection = Connection(tokio::spawn(async move {
             // Whatever ends the connection shows up in the request or the body; there is nobody else to tell.
             let _ = driver.await;
@@ -144,7 +144,7 @@ impl Client {
         let answer = sender
             .send_request(request)
             .await
-            .map_err(|error| ClientError::broken("the connection to the node broke", error))?;
+            .map_err(|error| ClientError::broken("the connection to the node was lost", error))?;
         if answer.status().is_success() {
             return Ok((answer, connection));
         }

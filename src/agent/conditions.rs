@@ -167,7 +167,7 @@ impl Check {
                     self.running = None;
                 }
                 Err(_) if since.elapsed() >= CHECK_TIME_MAX => {
-                    self.last = Some(Finding::unhealthy("the check does not end"));
+                    self.last = Some(Finding::unhealthy("the check does not finish"));
                 }
                 Err(_) => (),
             }

@@ -179,7 +179,7 @@ pub async fn run(config: AgentConfig, make_hands: MakeHands) -> Result<(), Agent
         }
     };
     let Some(token) = token else {
-        info!("asked to end");
+        info!("asked to stop");
         return Ok(());
     };
 
@@ -191,8 +191,8 @@ pub async fn run(config: AgentConfig, make_hands: MakeHands) -> Result<(), Agent
     let mut workloads = Workloads::new(directory.clone(), tag.machine);
     tokio::select! {
         biased;
-        _ = terminate.recv() => info!("asked to end"),
-        _ = interrupt.recv() => info!("asked to end"),
+        _ = terminate.recv() => info!("asked to stop"),
+        _ = interrupt.recv() => info!("asked to stop"),
         why = &mut gone => {
             tell(&directory, why);
             workloads.stop().await;
@@ -259,7 +259,7 @@ async fn follow(
         let Exchange { answer, pause } = link.exchange(found, workloads.report(), devices, node).await;
         if let Some(answer) = answer {
             if answer.stop {
-                return "the node asked to end";
+                return "the node asked to stop";
             }
             // Before any workload ends: so it can read there why.
             if let Some(declared) = &answer.node

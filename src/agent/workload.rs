@@ -87,7 +87,7 @@ impl Status {
             Some(LastExit::NotStarted(why)) => return Some(format!("cannot be started: {why}")),
             None => "exit status unknown".to_owned(),
         };
-        Some(format!("ends again and again ({how}); its log says more"))
+        Some(format!("exits again and again ({how}); see its log"))
     }
 }
 
@@ -154,7 +154,7 @@ impl Keeper {
         info!(workload = %self.name, pid = group.mark().pid, "started");
         // Without its reader the pipe is closed: the workload then runs without output.
         if let Err(error) = drain(reader, self.log.clone()) {
-            warn!(workload = %self.name, %error, "its output is lost");
+            warn!(workload = %self.name, %error, "its output is discarded");
         }
         Ok(group)
     }
@@ -223,7 +223,7 @@ mod tests {
         // Given one that has ended three times
         let last_exit = Some(LastExit::Code(3));
         let ended = Status { state: WorkloadState::BackingOff, last_exit, failures: 3, ..Status::new() };
-        let text = "ends again and again (exit code 3); its log says more";
+        let text = "exits again and again (exit code 3); see its log";
         assert_eq!(ended.trouble(Duration::ZERO).as_deref(), Some(text));
         // When it runs again, then it is still told of, and no more once it has run for long
         let running = Status { state: WorkloadState::Running, ..ended.clone() };

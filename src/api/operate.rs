@@ -67,7 +67,7 @@ fn command(fleet: &Fleet, entity: &StreamId, verb: Verb) -> Result<AnyCommand, F
         Verb::Adopt { .. } | Verb::Disown | Verb::Keep { .. } | Verb::Unkeep => ("machines", is_machine),
     };
     if !is_meant {
-        let message = format!("this works for {works_for} only, not for a {}", entity.kind());
+        let message = format!("only {works_for} can be used here, not a {}", entity.kind());
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
     }
     if !fleet.exists(entity) {

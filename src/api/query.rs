@@ -569,11 +569,7 @@ fn in_order(
     let told = |text: &Option<String>| text.clone().unwrap_or_default();
     Err(Problem {
         code: "reversed".into(),
-        message: format!(
-            "it would begin at {}, which is later than its end at {}",
-            told(&parameters.since),
-            told(&parameters.at)
-        ),
+        message: format!("it would start at {}, after its end at {}", told(&parameters.since), told(&parameters.at)),
         next_step: Some("name the earlier moment with --since and the later one with --until".into()),
         ..Problem::default()
     })

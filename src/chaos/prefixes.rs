@@ -25,7 +25,7 @@ struct Block {
 pub enum PrefixesError {
     #[error("the journal cannot be read")]
     Export(#[from] ExportError),
-    #[error("the journal's lines are not what they should be: {0}")]
+    #[error("the lines of the journal are invalid: {0}")]
     Malformed(&'static str),
     #[error("a prefix of the journal is not a valid journal")]
     Import(#[from] ImportError),
@@ -41,7 +41,7 @@ impl Prefixes {
         journal.export(&mut text)?;
         let text = String::from_utf8(text).map_err(|_| PrefixesError::Malformed("not UTF-8"))?;
         let mut lines = text.lines();
-        let first_line = lines.next().ok_or(PrefixesError::Malformed("nothing in it"))?.to_owned();
+        let first_line = lines.next().ok_or(PrefixesError::Malformed("it is empty"))?.to_owned();
         let mut blocks: Vec<Block> = Vec::new();
         for line in lines {
             // Only the beginning of a block names one; the last line is written anew for each prefix.

@@ -94,7 +94,7 @@ fn opened(global: &Global, named: Option<PathBuf>) -> Result<ReadOnlyJournal, Cl
 fn table(sweep: &Sweep) -> Table {
     let mut table = Table::of([Column::always("FIELD"), Column::always("VALUE")]);
     let verdict =
-        if sweep.is_good() { Cell::good("converges from everywhere") } else { Cell::bad("does not converge") };
+        if sweep.is_good() { Cell::good("converges from every start") } else { Cell::bad("does not converge") };
     table.add([Cell::from("the node"), verdict]);
     for (name, number) in [
         ("boundaries", sweep.boundaries),

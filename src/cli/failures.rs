@@ -120,8 +120,8 @@ impl From<StartError> for CliError {
             }
             StartError::Unsafe(error) => error.into(),
             StartError::Key(KeyError::Lost { .. }) => Self::new(Exit::Config, "node-key-lost", error.to_string()).next(
-                "put node.key back from a backup of the data directory; without one, start once with --new-node-key: the agents \
-                 of this host's machines get new tokens, and go on",
+                "restore node.key from a backup of the data directory; without one, start once with --new-node-key: the agents of \
+                 this host's machines then get new tokens and go on",
             ),
             StartError::Key(KeyError::Io { ref source, .. }) => Self::of_system(error.to_string(), source),
             StartError::Io { ref source, .. } => Self::of_system(error.to_string(), source),
@@ -239,7 +239,7 @@ impl From<ClientError> for CliError {
             ),
             ClientError::Refused { problem, .. } => problem.into(),
             ClientError::TimedOut => Self::new(Exit::Error, "no-answer", message)
-                .next("it may have been done: check `bailiwick log`, or retry with the same --id"),
+                .next("it may have been applied: check `bailiwick log`, or retry with the same --id"),
             ClientError::Broken { source, .. } => {
                 let error: &(dyn Error + 'static) = &*source;
                 Self::new(Exit::Error, "broken-connection", message).because(error)

@@ -29,7 +29,7 @@ pub(super) struct HarvestArgs {
 
 pub(super) fn main(global: &Global, args: HarvestArgs) -> Result<Exit, CliError> {
     if !args.dry_run {
-        let message = "the policy harvests instances, not a command";
+        let message = "the policy harvests instances; no command does";
         let next = "add --dry-run to see what would be deleted; set the mode with `spec.harvest.mode` of the policy";
         return Err(CliError::usage(message).next(next));
     }

@@ -62,7 +62,7 @@ fn timed(scenario: Scenario, args: &SimulateArgs) -> Result<(Report, Duration), 
     let started = Instant::now();
     let options = Options { seed: args.seed, until_ms: args.until };
     let report = simulation::run(scenario, options).map_err(|error| {
-        CliError::new(Exit::Error, "simulation", "the simulation broke off")
+        CliError::new(Exit::Error, "simulation", "the simulation stopped early")
             .because(&error)
             .next("this is a bug; report it with the scenario and the seed")
     })?;

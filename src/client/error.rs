@@ -11,7 +11,7 @@ pub enum ClientError {
     #[error("no node is running at {}", socket.display())]
     NotRunning { socket: PathBuf },
     /// Whoever listens there is neither this user nor root. Nothing was sent.
-    #[error("the process that listens at {} belongs to user {user}, and is not trusted", socket.display())]
+    #[error("the process that listens at {} belongs to user {user} and is not trusted", socket.display())]
     Stranger { socket: PathBuf, user: u32 },
     /// The node answered, with a refusal or a failure.
     #[error("{}: {}", problem.code, problem.message)]

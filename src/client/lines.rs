@@ -37,7 +37,7 @@ impl Lines {
                 self.searched = 0;
                 return if rest.is_empty() { Ok(None) } else { text(rest).map(Some) };
             };
-            let frame = frame.map_err(|error| ClientError::broken("the connection to the node broke", error))?;
+            let frame = frame.map_err(|error| ClientError::broken("the connection to the node was lost", error))?;
             if let Some(data) = frame.data_ref() {
                 self.buffer.extend_from_slice(data);
             }

@@ -71,7 +71,7 @@ pub enum NotOffered {
     NoDevice { entity: StreamId, volume: Name, provider: Name },
     #[error("{entity} needs an agent inside machine {machine}, and machines of provider {provider} run none")]
     NoAgent { entity: StreamId, machine: Name, provider: Name },
-    #[error("{entity} needs an agent inside of each machine, and machines of provider {provider} run none")]
+    #[error("{entity} needs an agent inside each machine, and machines of provider {provider} run none")]
     NoAgents { entity: StreamId, provider: Name },
     #[error(
         "{entity} cannot be mounted at {path}: machines of provider {provider} only mount beneath their own directory"
@@ -138,7 +138,7 @@ impl NotOffered {
             }
             Self::OtherMachine { inside, .. } => format!("attach it to machine {inside}, or declare another one"),
             Self::NoAgent { .. } => "name a machine of provider `local`".to_owned(),
-            Self::NoAgents { .. } => "name a pool whose storage is outside of the machines".to_owned(),
+            Self::NoAgents { .. } => "name a pool whose storage is outside the machines".to_owned(),
             Self::OtherZone { elsewhere, .. } => {
                 let zone = &elsewhere.volume.0;
                 format!("attach it to a machine in zone {zone}, or declare another volume for this machine")

@@ -134,7 +134,9 @@ impl ReplicaSetEngine for EtcdEngine {
             // An etcd server that is started for a new cluster begins it by itself; there is nothing to be asked.
             match Reading::of(&self.environment, &contact).await {
                 Ok(reading) if reading.has_member_at(&first.address) => Outcome::Done,
-                Ok(_) => Outcome::Refused(Fault::new(FaultCode::AlreadyExists, "other members have begun here")),
+                Ok(_) => {
+                    Outcome::Refused(Fault::new(FaultCode::AlreadyExists, "the set was initiated with other members"))
+                }
                 Err(fault) => Outcome::Refused(fault),
             }
         })

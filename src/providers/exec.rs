@@ -262,7 +262,7 @@ impl ExecProvider {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            tracing::error!(provider = %self.name, "the thread of a provider broke");
+            tracing::error!(provider = %self.name, "the thread of a provider panicked");
         }
     }
 

@@ -116,7 +116,7 @@ impl MongoEngine {
         let now = &reading.observation.configuration;
         let is_not_so = |text: &str| Err(Fault::new(FaultCode::FailedPrecondition, text));
         if now.stamp != base {
-            return is_not_so("the configuration is another one by now");
+            return is_not_so("the configuration has changed since");
         }
         if !now.committed {
             return is_not_so(
@@ -164,7 +164,9 @@ impl MongoEngine {
                 Ok(reading) if reading.config.members().iter().any(|member| member.address == first.address) => {
                     Outcome::Done
                 }
-                Ok(_) => Outcome::Refused(Fault::new(FaultCode::AlreadyExists, "other members have begun here")),
+                Ok(_) => {
+                    Outcome::Refused(Fault::new(FaultCode::AlreadyExists, "the set was initiated with other members"))
+                }
                 Err(fault) => Outcome::Refused(fault),
             },
             Err(broken) => outcome(Asked::Initiate, host, broken),

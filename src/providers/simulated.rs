@@ -188,7 +188,7 @@ impl SimulatedProvider {
         self.tell("after-call");
         pause(fate.back_ms).await;
         match fate.answer {
-            Ending::Answered if is_torn => Err(Fault::new(FaultCode::Aborted, "the call broke off")),
+            Ending::Answered if is_torn => Err(Fault::new(FaultCode::Aborted, "the call was cut off")),
             Ending::Answered => Ok(answers),
             Ending::Lost(code) => Err(Fault::new(code, "the answer was lost")),
             Ending::Miscounted => {
@@ -297,7 +297,7 @@ fn break_off(dice: &mut Dice, faults: &Faults, failures: &mut [Option<Fault>]) -
     }
     let reached = dice.below(failures.len() as u64 + 1) as usize;
     for failure in &mut failures[reached..] {
-        *failure = Some(Fault::new(FaultCode::Unavailable, "the call broke off before this"));
+        *failure = Some(Fault::new(FaultCode::Unavailable, "the call was cut off before this"));
     }
     dice.below(2) == 0
 }

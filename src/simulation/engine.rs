@@ -87,11 +87,11 @@ pub struct Beginning {
 pub enum SimulationError {
     #[error("the simulated node could not start")]
     Assemble(#[source] Box<AssembleError>),
-    #[error("the journal of the simulated node cannot be understood")]
+    #[error("the journal of the simulated node cannot be decoded")]
     Journal(#[from] StoredError),
     #[error("the simulated journal does not open")]
     Open(#[from] OpenError),
-    #[error("what happens at {at_ms} ms could not be carried out: {what}")]
+    #[error("the event at {at_ms} ms could not be carried out: {what}")]
     Happening { at_ms: u64, what: String, source: AskError },
 }
 

@@ -354,13 +354,13 @@ impl Reader<'_> {
             all.push(Happening::Outage { provider, for_ms });
         }
         if let Some(OfZone { of, zone, r#for }) = line.zone_outage {
-            let Some(period) = r#for else { return Err(self.field(field, "does not say for how long")) };
+            let Some(period) = r#for else { return Err(self.field(field, "has no duration")) };
             let (provider, for_ms) = (self.name(field, &of)?, self.period(field, &period)?);
             all.push(Happening::ZoneOutage { provider, zone, for_ms });
         }
         if let Some(OfZone { of, zone, r#for }) = line.kill_zone {
             if r#for.is_some() {
-                return Err(self.field(field, "what dies does so for ever"));
+                return Err(self.field(field, "a death has no end"));
             }
             all.push(Happening::KillZone { provider: self.name(field, &of)?, zone });
         }
@@ -381,7 +381,7 @@ impl Reader<'_> {
             all.push(Happening::Crash(kind));
         }
         if all.is_empty() {
-            return Err(self.field(field, "says when, but not what"));
+            return Err(self.field(field, "has a time, but no action"));
         }
         Ok(all)
     }

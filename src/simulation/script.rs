@@ -111,7 +111,7 @@ impl Happening {
                 let names: Vec<&str> = streams.iter().map(StreamId::as_str).collect();
                 format!("an operator removes {}", names.join(", "))
             }
-            Self::RetryFailed => "an operator has everything tried again that was given up".into(),
+            Self::RetryFailed => "an operator retries everything that was given up".into(),
             Self::Hold { machine, reason, for_ms } => {
                 let time = for_ms.map(|ms| format!(" for {}", seconds(ms))).unwrap_or_default();
                 format!("an operator holds {machine}{time}: {reason}")
@@ -120,15 +120,15 @@ impl Happening {
             Self::Protect { entity, on: true } => format!("an operator protects {entity}"),
             Self::Protect { entity, on: false } => format!("an operator ends the protection of {entity}"),
             Self::Disown(machine) => format!("an operator disowns the instance of {machine}"),
-            Self::Adopt(machine) => format!("an operator gives {machine} an instance"),
+            Self::Adopt(machine) => format!("an operator assigns {machine} an instance"),
             Self::RemoveWith { machine, how } => {
                 let forced = if how.force { " by force" } else { "" };
                 let keeping = if how.keep_instance { " and keeps its instance" } else { "" };
                 format!("an operator removes {machine}{forced}{keeping}")
             }
             Self::Stray { provider, machine } => format!("somebody creates an instance for {machine} with {provider}"),
-            Self::Dark { zone, for_ms } => format!("zone {zone} is dark for {}", seconds(*for_ms)),
-            Self::Cling(machine) => format!("what runs on {machine} does not end any more"),
+            Self::Dark { zone, for_ms } => format!("zone {zone} is silent for {}", seconds(*for_ms)),
+            Self::Cling(machine) => format!("what runs on {machine} no longer stops"),
             Self::Kill(machine) => format!("the instance of {machine} dies"),
             Self::Vanish(machine) => format!("the instance of {machine} vanishes"),
             Self::Silence { machine, for_ms } => format!("the agent of {machine} is silent for {}", seconds(*for_ms)),

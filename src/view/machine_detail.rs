@@ -77,7 +77,8 @@ fn own_detail(state: &machine::State, now: Timestamp) -> Option<String> {
         (Instance::Running { .. }, Node::Reporting { conditions, .. }) => {
             let bad = conditions.values().filter(|condition| !condition.healthy.is_yes());
             let bad: Vec<String> = bad.map(|condition| format!("{}: {}", condition.kind, condition.text)).collect();
-            (!bad.is_empty()).then(|| format!("{}{}", bad.join("; "), time_left(&state.health, now, "it becomes well")))
+            (!bad.is_empty())
+                .then(|| format!("{}{}", bad.join("; "), time_left(&state.health, now, "it becomes healthy")))
         }
         (Instance::None | Instance::Creating(_) | Instance::Deleting { .. }, _) => None,
     }

@@ -37,7 +37,7 @@ pub fn metrics(fleet: &Fleet) -> String {
         sets.iter().for_each(|(set, state)| line(&mut text, name, &[("set", set)], value(state)));
     };
     gauge("bailiwick_replica_set_voters", "members that vote", |state| state.voters() as u64);
-    gauge("bailiwick_replica_set_servers_wanted", "members that are to vote", |state| {
+    gauge("bailiwick_replica_set_servers_wanted", "members that should vote", |state| {
         state.spec.as_ref().map_or(0, |spec| u64::from(spec.servers))
     });
     let help = "consecutive steps that were refused or whose outcome is unknown";
@@ -85,8 +85,8 @@ type OfDeployment = (&'static str, &'static str, fn(&MachineDeploymentRow) -> u6
 
 /// What is told of each machine deployment.
 const OF_DEPLOYMENTS: [OfDeployment; 7] = [
-    ("bailiwick_machine_deployment_replicas_wanted", "machines that it is to have", |row| row.replicas.into()),
-    ("bailiwick_machine_deployment_machines", "machines that it has", |row| row.machines.into()),
+    ("bailiwick_machine_deployment_replicas_wanted", "machines it should have", |row| row.replicas.into()),
+    ("bailiwick_machine_deployment_machines", "machines it has", |row| row.machines.into()),
     ("bailiwick_machine_deployment_updated", "machines of its present template", |row| row.updated_machines.into()),
     ("bailiwick_machine_deployment_ready", "machines that are ready", |row| row.ready_machines.into()),
     ("bailiwick_machine_deployment_available", "machines that were ready for long enough", |row| {

@@ -231,7 +231,7 @@ async fn an_unfinished_formatting_is_finished() {
     let foreign = serde_json::json!({"hardware_id": "other", "loop_file": null, "sequence": null, "bytes": SIZE << 20});
     fs::write(&note, serde_json::json!({"formatting": {"identity": foreign}}).to_string()).unwrap();
     let refused = only(providers.managed.create_filesystems(vec![wish()]).await).unwrap_err();
-    assert!(refused.text.contains("another one was being formatted"), "{refused}");
+    assert!(refused.text.contains("a different device was being formatted"), "{refused}");
     superblock([0, 0]);
     fs::write(&note, serde_json::json!({"formatting": {"identity": identity}}).to_string()).unwrap();
     assert_eq!(only(providers.managed.lookup_filesystems(vec![effect(FILES)]).await).unwrap(), Lookup::Absent);

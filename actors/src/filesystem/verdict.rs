@@ -47,7 +47,7 @@ reasons! {
         NotClaimed = "not-claimed", "no machine of a set asks for it";
         ProtectionAsked = "protection-asked", "a change of its protection was requested";
         ProtectionKnown = "protection-known", "its protection did not change";
-        GoesWithVolume = "goes-with-volume", "no machine reaches it, and what is on its volume goes with that";
+        GoesWithVolume = "goes-with-volume", "no machine reaches it; its data goes with its volume";
     }
 }
 

@@ -3,7 +3,7 @@
 //! Its instance runs on just as it is, with its workloads and volumes: nothing of it is drained, deleted or made anew, for
 //! what ends is what one would look at. Its set counts it no more and makes another machine in its place; when its time is
 //! over, when somebody says so, or when its set goes, the set tells it to go like any that was given up. It does not come back
-//! into service when it becomes well: its place is taken. A machine of no set is left alone for so long, and is then judged
+//! into service when it becomes healthy: its place is taken. A machine of no set is left alone for so long, and is then judged
 //! as ever.
 //! Source: the preserved machines of Gardener's machine controller, which drains them.
 

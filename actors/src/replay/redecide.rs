@@ -240,7 +240,7 @@ impl Audit<'_> {
         };
         let verdict = catch_unwind(AssertUnwindSafe(|| entity.decide(&request.command, &known)));
         let Ok(verdict) = verdict else {
-            return self.say(What::Broken, "the decider broke on this entry");
+            return self.say(What::Broken, "the decider panicked on this entry");
         };
         match entity.draft(&request, &known, &verdict) {
             Ok(draft) => self.compare::<D>(&draft, &verdict),
@@ -252,11 +252,11 @@ impl Audit<'_> {
         let Entry { header, facts, verdict: recorded, events, .. } = self.entry;
         let meta = &header.meta;
         if !same::<StoredFacts>(facts, &draft.facts) {
-            self.say(What::Facts, "the facts are not those that are recorded");
+            self.say(What::Facts, "the facts differ from those that are recorded");
         }
         // What it was asked with is cited as it is recorded; what is its own follows from its events.
         if let Some(missing) = draft.meta.cites.iter().find(|cite| !meta.cites.contains(cite)) {
-            self.say(What::Cites, format!("it goes on from {missing}, and does not cite it"));
+            self.say(What::Cites, format!("it follows from {missing}, but does not cite it"));
         }
         let answer_same = meta.outcome == draft.meta.outcome
             && meta.code == draft.meta.code
@@ -269,14 +269,17 @@ impl Audit<'_> {
                 (What::Verdict, text)
             }
             (true, _, std::cmp::Ordering::Less) => {
-                let text = format!("{} of {} events that follow are recorded", events.len(), draft.events.len());
+                let text =
+                    format!("only {} of the {} events that follow are recorded", events.len(), draft.events.len());
                 (What::MissingEvent, text)
             }
             (true, _, std::cmp::Ordering::Greater) => {
                 let text = format!("{} events are recorded, {} follow", events.len(), draft.events.len());
                 (What::SurplusEvent, text)
             }
-            (true, false, std::cmp::Ordering::Equal) => (What::Events, "other events follow than are recorded".into()),
+            (true, false, std::cmp::Ordering::Equal) => {
+                (What::Events, "the events differ from those that are recorded".into())
+            }
         };
         let recorded = self.recorded::<D>();
         let redecided = match verdict {

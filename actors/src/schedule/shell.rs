@@ -204,7 +204,7 @@ async fn wake_all(
                     again.push(stream.clone());
                 }
                 Ok(Err(error)) => {
-                    tracing::warn!(%stream, %error, "a wake-up was not taken");
+                    tracing::warn!(%stream, %error, "a wake-up was refused; sending it again");
                     again.push(stream.clone());
                 }
             }

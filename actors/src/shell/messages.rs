@@ -83,9 +83,9 @@ pub enum AskError {
     Stopping,
     #[error("the decision could not be recorded")]
     NotRecorded(#[source] AppendError),
-    #[error("the actor of {stream} broke on this command; it was rebuilt from the journal")]
+    #[error("the actor of {stream} crashed on this command; it was rebuilt from the journal")]
     Crashed { stream: StreamId },
-    #[error("the actor of {stream} broke too often and was taken out of service until the node restarts")]
+    #[error("the actor of {stream} crashed too often and is out of service until the node restarts")]
     Quarantined { stream: StreamId },
     #[error("the history of {stream} cannot be read: {problem}")]
     Unreadable { stream: StreamId, problem: String },
@@ -95,7 +95,7 @@ pub enum AskError {
     Unstorable { stream: StreamId, problem: String },
     #[error("{stream} takes no such command")]
     Misdirected { stream: StreamId },
-    #[error("others changed the same entities at the same time, again and again; try again")]
+    #[error("other requests kept changing the same objects; try again")]
     Contended,
 }
 

@@ -392,7 +392,9 @@ pub(super) async fn report(registry: &actix::WeakAddr<Registry>, reports: Vec<Re
         for (ask, report) in asks {
             match ask.await {
                 Ok(Err(AskError::Overloaded | AskError::Contended | AskError::Crashed { .. })) => refused.push(report),
-                Ok(Err(error)) => tracing::error!(stream = %report.0, %error, "a report was not recorded"),
+                Ok(Err(error)) => {
+                    tracing::error!(stream = %report.0, %error, "a report was not recorded; sending it again")
+                }
                 Ok(Ok(_)) => (),
                 // The registry has ended: the node stops, and asks the provider by id when it starts again.
                 Err(_) => return,

@@ -72,7 +72,7 @@ fn quiet(told: &Blot, fault: Fault) -> Fault {
 fn discreet(told: &Blot, answer: Result<MachineInstance, Fault>) -> Result<MachineInstance, Fault> {
     let mut made = answer.map_err(|fault| quiet(told, fault))?;
     if told.out(&made.instance.0) != made.instance.0 {
-        let text = "the provider's own id for it holds a secret that it was told, and is not taken";
+        let text = "the provider's id for it contains a secret, so it is rejected";
         return Err(Fault::new(FaultCode::Unknown, text));
     }
     let without = |text: &str| told.out(text).into_owned();

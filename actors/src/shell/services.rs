@@ -103,8 +103,7 @@ impl Providers {
         let inside = source.provider.as_ref().filter(|provider| self.in_machines.contains_key(*provider));
         match (inside, &source.machine) {
             (Some(provider), None) => {
-                let text =
-                    format!("provider {provider} works inside of machines, and what it works on is attached to none");
+                let text = format!("provider {provider} works inside machines, and this is attached to none");
                 Fault::new(FaultCode::Unavailable, text)
             }
             (Some(provider), Some(machine)) => {

@@ -67,7 +67,7 @@ impl TakenOver {
 }
 
 fn refusal() -> Fault {
-    let text = "it was made by the journal that this one was imported from as new, and stays with that one; destroy it here \
-                and declare it again, which makes another one and leaves that one alone";
+    let text = "it belongs to the journal that this one was imported from, and stays there; destroy it here and declare it \
+                again to create a new one";
     Fault::new(FaultCode::FailedPrecondition, text)
 }

@@ -24,13 +24,13 @@ pub struct Directive {
 pub enum DirectiveError {
     #[error("no pool, count or size is given: expected for example \"pool,2,10G\"")]
     Empty,
-    #[error("a count is at least 1, {field:?} is not")]
+    #[error("a count must be at least 1, not {field:?}")]
     CountNotPositive { field: String },
-    #[error("the count {field:?} is more than 64 bits hold")]
+    #[error("the count {field:?} is too large")]
     CountTooBig { field: String },
-    #[error("a size is not negative, {field:?} is")]
+    #[error("a size cannot be negative: {field:?}")]
     SizeNegative { field: String },
-    #[error("the size {field:?} is more MiB than 64 bits hold")]
+    #[error("the size {field:?} is too large")]
     SizeTooBig { field: String },
     #[error("the pool is named twice, the second time as {field:?}")]
     PoolRepeated { field: String },

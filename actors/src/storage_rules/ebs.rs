@@ -31,13 +31,13 @@ pub struct EbsVolume {
 /// Why the store cannot make a volume.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EbsError {
-    #[error("{gib} GiB are too many, the type makes at most {max_gib}")]
+    #[error("{gib} GiB is too large: this type has at most {max_gib} GiB")]
     TooBig { gib: u64, max_gib: u64 },
-    #[error("{gib} GiB are too few, the type makes at least {min_gib}")]
+    #[error("{gib} GiB is too small: this type has at least {min_gib} GiB")]
     TooSmall { gib: u64, min_gib: u64 },
     #[error("too many operations per second and GiB; the limit is {max_per_gib}")]
     IopsRatio { max_per_gib: u64 },
-    #[error("only volumes of the type io1 have operations per second to choose")]
+    #[error("`iops` can only be set for volumes of type io1")]
     IopsNotAllowed,
     #[error("a volume of the type io1 needs `iops`: operations per second and GiB")]
     IopsRequired,

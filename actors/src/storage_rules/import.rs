@@ -44,7 +44,7 @@ pub enum ImportRefusal {
     BadId,
     #[error("the provider describes another volume, {found}")]
     AnotherVolume { found: InstanceId },
-    #[error("it is ours already, under the id {effect}")]
+    #[error("this node already has it, under id {effect}")]
     AlreadyOurs { effect: EffectId },
     #[error("it belongs to {owner:?}")]
     Foreign { owner: String },

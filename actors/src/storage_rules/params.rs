@@ -10,7 +10,7 @@ pub enum ParamsError {
     NoSize,
     #[error("{size} is more than the {max} that a provider of type {provider} can make")]
     TooBig { provider: ProviderType, size: SizeMib, max: SizeMib },
-    #[error("a filesystem on a volume has at least {min}, {size} is too small")]
+    #[error("{size} is too small: a filesystem on a volume has at least {min}")]
     TooSmallForFilesystem { size: SizeMib, min: SizeMib },
     #[error("a provider of type {provider} does not provide volumes")]
     NoVolumes { provider: ProviderType },

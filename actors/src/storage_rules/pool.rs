@@ -101,7 +101,7 @@ pub enum PoolError {
     AlreadyExists { name: PoolName },
     #[error("pool {name} not found")]
     NotFound { name: PoolName },
-    #[error("the pool {name} is refused")]
+    #[error("pool {name} is invalid")]
     Attributes { name: PoolName, source: AttributeError },
 }
 

@@ -30,7 +30,7 @@ pub enum Fact {
     Start,
     /// How its workloads end.
     Drain,
-    /// That its workloads were asked to end, and how long they may take.
+    /// That its workloads were asked to stop, and how long they may take.
     Draining,
     /// Instances that bear its name and are not its own.
     Stray,

@@ -87,7 +87,7 @@ impl Archiver {
         compressed::compress(&*file, &*to, core.journal, number)?;
         if !compressed::is_same(archive.open(&unfinished, Access::Read)?, &*file)? {
             archive.remove(&unfinished)?;
-            return Err(io::Error::other("what was written into the archive does not read the same"));
+            return Err(io::Error::other("the archive does not read back what was written"));
         }
         archive.rename(&unfinished, &name)?;
         archive.sync_dir("")

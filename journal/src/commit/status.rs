@@ -94,7 +94,7 @@ impl WriterStatus {
     }
 
     pub(crate) fn fail(&self, problem: String) -> AppendError {
-        tracing::error!(%problem, "the journal failed and takes nothing more");
+        tracing::error!(%problem, "the journal failed and accepts no more appends");
         AppendError::Unknown { problem: self.failed.get_or_init(|| problem).clone() }
     }
 

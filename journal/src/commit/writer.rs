@@ -230,7 +230,7 @@ impl Writer {
         let head = Head { position: tip.position, time_ms, block: tip.block, hash };
         self.tip = tip;
         if let Err(error) = self.head_file.write(head) {
-            tracing::error!(%error, "cannot write the head file; a cut of the log would not be seen");
+            tracing::error!(%error, "cannot write the head file; a truncated log would not be noticed");
             self.status.head_trouble.fetch_add(1, Ordering::Relaxed);
         }
         // What it might have grown by would be kept with it.

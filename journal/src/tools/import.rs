@@ -55,7 +55,7 @@ pub enum LineProblem {
     TooLong,
     #[error("not JSON")]
     NotJson,
-    #[error("not what an export has there: {detail}")]
+    #[error("not what an export has here: {detail}")]
     Malformed { detail: String },
     #[error("the export has format {format}, this version reads {EXPORT_FORMAT}")]
     Newer { format: u32 },

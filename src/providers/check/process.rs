@@ -175,7 +175,7 @@ impl Raw {
         let answer = raw.ask(hello(config, &json!([wire::VERSION]))).await?;
         match serde_json::from_value(answer["ok"].clone()) {
             Ok(hello) => Ok((raw, hello)),
-            Err(_) => wrong("its first answer has another shape"),
+            Err(_) => wrong("its first answer has an unknown format"),
         }
     }
 

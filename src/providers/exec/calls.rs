@@ -107,7 +107,7 @@ impl ExecProvider {
         Ok(answers.into_iter().map(|(_, answer)| answer).collect())
     }
 
-    /// All machines that it has, which takes the place of their agents' reports.
+    /// All machines it has, which takes the place of their agents' reports.
     pub(super) async fn list_all(&self) -> Result<Listing<MachineInstance>, Fault> {
         let (told, zones) = self.pages(Operation::ListMachines, trust::listed).await?;
         self.shared.take_zones(trust::zones(zones));

@@ -234,7 +234,7 @@ impl<'a> Session<'a> {
                 self.step(Stage::Terminated, self.config.limits.term_grace);
             }
             Stage::Terminated => {
-                warn!(provider = %self.config.name, pid = self.group.pid, "it does not end, killing it");
+                warn!(provider = %self.config.name, pid = self.group.pid, "it does not exit; killing it");
                 self.group.signal(Signal::KILL);
                 self.step(Stage::Killed, KILL_TIME_MAX);
             }
@@ -299,7 +299,7 @@ impl<'a> Session<'a> {
         }
         match order {
             Order::Call(call) if self.config.limits.calls_max <= self.calls.len() => {
-                call.refuse_with(Fault::new(FaultCode::Unavailable, "too many calls wait for the provider"));
+                call.refuse_with(Fault::new(FaultCode::Unavailable, "too many calls are waiting for the provider"));
             }
             Order::Call(call) => {
                 self.calls.add(call);

@@ -38,7 +38,7 @@ impl LastWords {
     /// Says them again where they are heard.
     pub fn tell(&self, provider: &Name) {
         for line in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            warn!(%provider, "its last words: {line}");
+            warn!(%provider, "last line: {line}");
         }
     }
 }
@@ -101,7 +101,7 @@ impl Teller {
 
     fn end_window(&mut self) {
         if LINES_MAX < self.told {
-            warn!(provider = %self.provider, lines = self.told - LINES_MAX, "it says too much, and was not written down");
+            warn!(provider = %self.provider, lines = self.told - LINES_MAX, "it writes too much; some lines were dropped");
         }
         self.window = Instant::now();
         self.told = 0;

@@ -32,7 +32,7 @@ impl Trouble {
     /// What becomes of a call that was under way.
     pub fn under_way(&self, nature: Nature) -> Fault {
         match nature {
-            Nature::Changes => Fault::new(FaultCode::Aborted, format!("{self}; it may have happened")),
+            Nature::Changes => Fault::new(FaultCode::Aborted, format!("{self}; the call may have taken effect")),
             Nature::Asks => Fault::new(FaultCode::Unknown, self.to_string()),
             Nature::Lists => Fault::new(FaultCode::Unavailable, self.to_string()),
         }
@@ -52,7 +52,7 @@ impl fmt::Display for Trouble {
         match self {
             Self::CannotStart(why) => write!(f, "the provider's program cannot be started: {why}"),
             Self::NoHello => f.write_str("the provider did not answer the first line in time"),
-            Self::BadHello(why) => write!(f, "the provider does not speak our protocol: {why}"),
+            Self::BadHello(why) => write!(f, "the provider does not speak this protocol: {why}"),
             Self::Ended(how) => write!(f, "the provider's process ended ({how})"),
             Self::BadLine(BadLine::NotJson { column }, bytes) => {
                 write!(f, "the provider wrote a line of {bytes} bytes that is not a JSON object (at column {column})")

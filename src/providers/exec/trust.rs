@@ -69,7 +69,7 @@ pub(super) fn zones(told: Vec<String>) -> BTreeSet<Zone> {
 
 /// That something which has to be told as it is holds a secret, and was not taken.
 pub(super) fn of_secret(what: &str) -> String {
-    format!("{what} holds a value that is secret, so it is not taken; the node's log names the secret")
+    format!("{what} contains a secret, so it is rejected; the node's log names the secret")
 }
 
 fn condition(told: ToldCondition) -> Condition {
@@ -137,7 +137,7 @@ fn known_volume(id: EffectId, told: ToldVolume) -> Result<ProvisionedVolume, Fau
 pub(super) fn attachment(wish: &AttachVolume, told: Value) -> Result<AttachmentInfo, Fault> {
     let seen = known_attachment(read("attachment", told)?)?;
     if wish.read_only && !seen.read_only {
-        return lie("the provider attached for writing what is only to be read");
+        return lie("the provider attached it read-write, though read-only was requested");
     }
     Ok(seen)
 }
@@ -188,7 +188,7 @@ fn known_filesystem(id: EffectId, told: ToldFilesystem) -> Result<ProvisionedFil
 pub(super) fn mount(wish: &AttachFilesystem, told: Value) -> Result<FilesystemAttachmentInfo, Fault> {
     let seen = known_mount(read("mount", told)?)?;
     if wish.read_only && !seen.read_only {
-        return lie("the provider mounted for writing what is only to be read");
+        return lie("the provider mounted it read-write, though read-only was requested");
     }
     if wish.path.as_ref().is_some_and(|path| *path != seen.mount_point) {
         return lie("the provider mounted it at another path than requested");
@@ -216,7 +216,7 @@ fn same(asked: EffectId, told: EffectId) -> Result<(), Fault> {
 
 fn plain_id(text: &str) -> Result<(), Fault> {
     if text.is_empty() || TEXT_BYTES_MAX < text.len() || text.chars().any(is_hostile) {
-        return lie("the provider's own id is empty, too long, or has characters that a terminal obeys");
+        return lie("the provider's id is empty, too long, or has control characters");
     }
     // Without a part of it, it would name nothing any more.
     if is_blotted(text) {
@@ -264,7 +264,7 @@ pub(super) fn nonsense(what: &str, error: &serde_json::Error) -> Fault {
         let expected = text.rsplit_once(", expected ").filter(|_| is_of_serde);
         expected.map_or_else(|| "a value does not fit".to_owned(), |(_, expected)| format!("expected {expected}"))
     };
-    Fault::new(FaultCode::Unknown, format!("the provider's {what} has another shape: {why}"))
+    Fault::new(FaultCode::Unknown, format!("the provider's {what} is malformed: {why}"))
 }
 
 #[cfg(test)]

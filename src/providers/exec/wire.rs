@@ -311,7 +311,7 @@ impl ToldFault {
     pub fn fault(self) -> Fault {
         match self.code.parse::<FaultCode>() {
             Ok(code) => Fault::new(code, self.text),
-            Err(_) => Fault::new(FaultCode::Unknown, "the provider answered with a fault whose code is none"),
+            Err(_) => Fault::new(FaultCode::Unknown, "the provider answered with a fault without a valid code"),
         }
     }
 }

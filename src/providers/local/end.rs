@@ -51,11 +51,11 @@ fn end_agent(directory: &MachineDir) -> Result<Option<HeldLock>, Fault> {
     if let Some(lock) = lock_within(directory, AGENT_GRACE)? {
         return Ok(Some(lock));
     }
-    warn!(effect = %directory.effect(), pid = agent.pid, "the agent does not end, killing it");
+    warn!(effect = %directory.effect(), pid = agent.pid, "the agent does not exit; killing it");
     agent.signal(Signal::KILL).or_fault("kill the agent")?;
     match lock_within(directory, KILL_TIME_MAX)? {
         Some(lock) => Ok(Some(lock)),
-        None => Err(Fault::new(FaultCode::DeadlineExceeded, "the agent was killed and has not ended yet")),
+        None => Err(Fault::new(FaultCode::DeadlineExceeded, "the agent was killed and has not exited yet")),
     }
 }
 
@@ -108,11 +108,11 @@ fn end_survivors(directory: &MachineDir) -> Result<(), Fault> {
             return Ok(());
         }
         if until <= Instant::now() && !found.is_empty() {
-            let text = format!("{} processes were killed and have not ended yet", found.len());
+            let text = format!("{} processes were killed and have not exited yet", found.len());
             return Err(Fault::new(FaultCode::DeadlineExceeded, text));
         }
         for process in &found {
-            info!(effect = %directory.effect(), pid = process.pid, "killing what the agent left behind");
+            info!(effect = %directory.effect(), pid = process.pid, "killing the processes that the agent left behind");
             process.signal(Signal::KILL).or_fault("kill a workload")?;
         }
         sleep(PAUSE);

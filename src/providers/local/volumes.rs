@@ -118,7 +118,7 @@ fn find(inner: &Inner, id: EffectId) -> Result<Option<(VolumeTag, ProvisionedVol
     let directory = inner.home.volume(id);
     match fs::symlink_metadata(&directory) {
         Ok(found) if found.is_dir() => (),
-        Ok(_) => return Err(damaged("the volume's directory is none")),
+        Ok(_) => return Err(damaged("the volume's directory is not a directory")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).or_fault("find the volume's directory"),
     }

@@ -70,9 +70,10 @@ impl Kit {
             "tmpfs" => Ok(&self.tmpfs),
             "rootfs" => Ok(&self.rootfs),
             "managed" => Ok(&self.managed),
-            other => {
-                Err(Fault::new(FaultCode::InvalidArgument, format!("no filesystems of {other} inside of machines")))
-            }
+            other => Err(Fault::new(
+                FaultCode::InvalidArgument,
+                format!("there are no filesystems of {other} inside machines"),
+            )),
         }
     }
 

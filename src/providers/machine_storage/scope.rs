@@ -140,7 +140,7 @@ impl One {
                 tokio::select! {
                     biased;
                     answer = &mut ticket.answer => {
-                        let lost = |_| Err(Fault::new(FaultCode::Unknown, "the job was taken from the desk"));
+                        let lost = |_| Err(Fault::new(FaultCode::Unknown, "the job was canceled"));
                         return answer.unwrap_or_else(lost);
                     }
                     () = sleep(LOOK_AGAIN) => {
@@ -185,7 +185,7 @@ impl<T> Drop for EndsWithOwner<T> {
 
 fn read<T: DeserializeOwned>(answer: Value) -> Result<T, Fault> {
     serde_json::from_value(answer)
-        .map_err(|_| Fault::new(FaultCode::Internal, "the machine's agent answered with something else"))
+        .map_err(|_| Fault::new(FaultCode::Internal, "the machine's agent answered something unexpected"))
 }
 
 impl VolumeProvider for One {
@@ -269,5 +269,5 @@ impl FilesystemProvider for One {
 
 /// Nobody asks for lists of filesystems: each is found by its id, and goes with its machine.
 fn nobody_lists() -> Fault {
-    Fault::new(FaultCode::Unimplemented, "filesystems inside of machines are not listed")
+    Fault::new(FaultCode::Unimplemented, "filesystems inside machines are not listed")
 }

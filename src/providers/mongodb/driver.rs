@@ -52,7 +52,7 @@ impl Driver {
         };
         match Bson::Document(answer.map_err(|error| broken(&error))?).into_canonical_extjson() {
             Value::Object(answer) => Ok(answer),
-            _ => Err(Broken::Unclear(Fault::new(FaultCode::Unknown, format!("{host}: its answer is strange")))),
+            _ => Err(Broken::Unclear(Fault::new(FaultCode::Unknown, format!("{host}: unexpected answer")))),
         }
     }
 }
@@ -105,7 +105,7 @@ fn broken(host: &str, access: &Access, error: &Error) -> Broken {
             Broken::Said { code: said.code, name: said.code_name.clone(), text }
         }
         ErrorKind::Authentication { .. } => {
-            Broken::NotSent(fault(FaultCode::Unauthenticated, "it does not take the credentials"))
+            Broken::NotSent(fault(FaultCode::Unauthenticated, "it does not accept the credentials"))
         }
         ErrorKind::ServerSelection { message, .. } => {
             // The text ends with everything that is known of the server; its beginning is enough, and names no more.
@@ -119,7 +119,7 @@ fn broken(host: &str, access: &Access, error: &Error) -> Broken {
         ErrorKind::IncompatibleServer { message, .. } => Broken::NotSent(fault(FaultCode::Unimplemented, message)),
         ErrorKind::Io(error) => Broken::Unclear(fault(FaultCode::Unknown, &error.to_string())),
         // Others mention what was being done, in words that may change: they say nothing of what was.
-        _ => Broken::Unclear(fault(FaultCode::Unknown, "the call broke off")),
+        _ => Broken::Unclear(fault(FaultCode::Unknown, "the call was cut off")),
     }
 }
 

@@ -156,9 +156,9 @@ fn why_nobody(answered: &[Answered]) -> Fault {
     let mut why = Fault::new(FaultCode::Unavailable, "no server of the set answers");
     for Answered { host, result } in answered {
         match result {
-            Ok(_) => return Fault::new(FaultCode::Unavailable, format!("{host}: its answer is strange")),
+            Ok(_) => return Fault::new(FaultCode::Unavailable, format!("{host}: unexpected answer")),
             Err(Broken::Said { code: code::NOT_YET_INITIALIZED, .. }) => {
-                has_not_begun = Some(Fault::new(FaultCode::Uninitialized, "no replica set has begun here"));
+                has_not_begun = Some(Fault::new(FaultCode::Uninitialized, "no replica set is initiated here"));
             }
             Err(broken @ Broken::Said { .. }) => return errors::fault(host, broken.clone()),
             // What is wrong on our side (credentials, certificates) is worth more than that somebody is not there.
@@ -194,7 +194,7 @@ async fn configuration(
     let mut answer = answer.map_err(|broken| errors::fault(&teller.host, broken))?;
     let committed = answer.get("commitmentStatus").map(truth);
     let Some(Value::Object(config)) = answer.remove("config") else {
-        return Err(Fault::new(FaultCode::Unavailable, format!("{}: its answer is strange", teller.host)));
+        return Err(Fault::new(FaultCode::Unavailable, format!("{}: unexpected answer", teller.host)));
     };
     Ok((Config::read(config)?, committed))
 }

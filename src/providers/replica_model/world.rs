@@ -181,7 +181,7 @@ impl ModelWorld {
         let two_primaries = world.dice.happens(world.faults.two_primaries_per_mille);
         let Some(set) = world.sets.get(&contact.set) else {
             let answers = contact.servers.iter().any(|server| world.is_up(&server.machine));
-            let none = Fault::new(FaultCode::Uninitialized, "no replica set has begun here");
+            let none = Fault::new(FaultCode::Uninitialized, "no replica set is initiated here");
             return Err(if answers { none } else { silent() });
         };
         if !set.members.iter().any(|member| world.reaches(set, member.id)) {
@@ -319,7 +319,7 @@ impl World {
             }
             Action::Write { changes } => {
                 if set.stamp != base {
-                    return fail(FaultCode::FailedPrecondition, "the configuration is another one by now");
+                    return fail(FaultCode::FailedPrecondition, "the configuration has changed since");
                 }
                 let next_id = MemberId(set.next_id);
                 let asked = Asked { flavor: self.flavor, members: &set.members, primary, ready: &ready, next_id };

@@ -34,7 +34,7 @@ pub enum StorageError {
     BadAttributes(#[source] AttributeError),
     #[error("a size of {size} is invalid here")]
     BadSize { size: SizeMib },
-    #[error("{path} is outside of the directories in which anything may be mounted")]
+    #[error("{path} is outside the directories in which filesystems may be mounted")]
     NotAllowedThere { path: AbsPath },
     #[error("{path} cannot be used safely: {why}")]
     UnsafePath { path: AbsPath, why: &'static str },
@@ -44,17 +44,17 @@ pub enum StorageError {
     NotADirectory { path: AbsPath },
     #[error("the directory {path} is not empty")]
     NotEmpty { path: AbsPath },
-    #[error("there are {have}, but {want} are needed")]
+    #[error("only {have} of the needed {want} are available")]
     NotBigEnough { have: SizeMib, want: SizeMib },
     #[error("{one} and {other} are on different filesystems, and neither can be bound to the other")]
     DifferentFilesystems { one: AbsPath, other: AbsPath },
-    #[error("the directory {path} cannot be bound, and so not be made read-only")]
+    #[error("the directory {path} cannot be bind-mounted, so it cannot be made read-only")]
     CannotBeReadOnly { path: AbsPath },
-    #[error("{tag} was made already")]
+    #[error("{tag} already exists")]
     AlreadyExists { tag: Tag },
-    #[error("nothing is recorded of {tag}")]
+    #[error("there is no record of {tag}")]
     InfoMissing { tag: Tag },
-    #[error("the record {path} is not what was written there")]
+    #[error("the record {path} was changed by somebody else")]
     BadRecord { path: AbsPath },
     #[error(
         "no loop device is free: {why}; detach another volume of provider `loop` here, have the host give this one more \
@@ -76,13 +76,13 @@ pub enum StorageError {
     DeviceInUse { device: DeviceName, by: &'static str },
     #[error("the device {device} is not the one that is meant: {why}")]
     DeviceChanged { device: DeviceName, why: &'static str },
-    #[error("something else is mounted at {path}, or with other rights to write")]
+    #[error("something else is mounted at {path}, or with a different read-only setting")]
     MountedByOthers { path: AbsPath },
     #[error("{tag} is attached")]
     StillAttached { tag: Tag },
     #[error("an earlier operation on {tag} still runs")]
     Busy { tag: Tag },
-    #[error("{volume_id:?} is not taken over")]
+    #[error("{volume_id:?} cannot be imported")]
     ImportRefused {
         volume_id: String,
         #[source]
@@ -90,7 +90,7 @@ pub enum StorageError {
     },
     #[error("{doing:?} failed")]
     Command { doing: Step, source: RunError },
-    #[error("{program} answered something else than expected: {text:?}")]
+    #[error("{program} printed something unexpected: {text:?}")]
     BadAnswer { program: &'static str, text: String },
     #[error("cannot {doing}")]
     Io { doing: &'static str, source: io::Error },

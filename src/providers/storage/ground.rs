@@ -199,9 +199,7 @@ impl Ground {
     pub(super) fn ensure_mounted(&self, path: &AbsPath, ours: &Ours) -> Result<(), StorageError> {
         match self.is_mounted(path, ours)? {
             Seen::It(_) | Seen::CannotTell => Ok(()),
-            Seen::Nothing => {
-                Err(StorageError::UnsafePath { path: path.clone(), why: "what was mounted there went elsewhere" })
-            }
+            Seen::Nothing => Err(StorageError::UnsafePath { path: path.clone(), why: "the mount ended up elsewhere" }),
         }
     }
 

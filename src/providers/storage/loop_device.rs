@@ -163,9 +163,9 @@ fn checked(
             Ok(LoopAttachment { device, read_only })
         }
         Seen::It(found) if found.path == file.as_str() => {
-            Err(StorageError::DeviceChanged { device, why: "it was attached with other rights to write" })
+            Err(StorageError::DeviceChanged { device, why: "it was attached with a different read-only setting" })
         }
-        Seen::It(_) | Seen::Nothing => Err(StorageError::DeviceChanged { device, why: "it shows another file" }),
+        Seen::It(_) | Seen::Nothing => Err(StorageError::DeviceChanged { device, why: "it is backed by another file" }),
     }
 }
 

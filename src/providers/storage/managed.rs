@@ -105,10 +105,9 @@ fn look(ground: &Ground, beneath: Option<&Beneath>) -> Result<(DeviceName, Devic
     let beneath = beneath.ok_or(StorageError::BackingVolumeNotAttached)?;
     let facts = ground.sight.device(&beneath.name)?.ok_or(StorageError::BackingVolumeNotAttached)?;
     match (&beneath.hardware_id, &facts.identity.hardware_id) {
-        (Some(wanted), Some(found)) if wanted != found => Err(StorageError::DeviceChanged {
-            device: beneath.name.clone(),
-            why: "it has the name now that the wanted one had",
-        }),
+        (Some(wanted), Some(found)) if wanted != found => {
+            Err(StorageError::DeviceChanged { device: beneath.name.clone(), why: "another device has its name now" })
+        }
         _ => Ok((beneath.name.clone(), facts)),
     }
 }
@@ -134,7 +133,7 @@ pub async fn create(
         }
         Some(Note::Formatting { identity, over }) => {
             if !identity.is_same(&facts.identity) {
-                return Err(StorageError::DeviceChanged { device, why: "another one was being formatted" });
+                return Err(StorageError::DeviceChanged { device, why: "a different device was being formatted" });
             }
             if let Some(uuid) = finished(ground, &target)?.filter(|found| Some(*found) != over) {
                 write_note(ground, tag, &Note::Done { uuid, size })?;
@@ -160,7 +159,10 @@ pub async fn create(
     }
     ground.run(Step::Create, Command::make_ext4(&target), turn).await?;
     let Content::Ext4 { uuid } = ground.sight.recognised(&target)? else {
-        return Err(StorageError::BadAnswer { program: "mkfs.ext4", text: "done, but there is no filesystem".into() });
+        return Err(StorageError::BadAnswer {
+            program: "mkfs.ext4",
+            text: "it succeeded, but there is no filesystem".into(),
+        });
     };
     write_note(ground, tag, &Note::Done { uuid, size })?;
     crash::point("storage-format-done");

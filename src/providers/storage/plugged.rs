@@ -63,7 +63,7 @@ pub fn held_beneath(directory: &Path) -> Result<Option<String>, StorageError> {
     }
     for device in KernelSight.loop_devices()? {
         if matches!(KernelSight.loop_file(&device)?, Seen::It(file) if is_beneath(&file.path)) {
-            return Ok(Some(format!("{device} still shows a file of the machine")));
+            return Ok(Some(format!("{device} is still backed by a file of the machine")));
         }
     }
     Ok(None)

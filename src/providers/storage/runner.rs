@@ -35,9 +35,9 @@ pub enum RunError {
     CannotRun { program: String, source: io::Error },
     #[error("{program} failed ({}): {stderr}", exit.map_or("killed".to_owned(), |exit| format!("exit {exit}")))]
     Failed { program: String, exit: Option<i32>, stderr: String },
-    #[error("{program} took longer than {after_ms} ms and was killed; what it did is not known")]
+    #[error("{program} took longer than {after_ms} ms and was killed; what it has done is unknown")]
     TimedOut { program: String, after_ms: u64 },
-    #[error("{program} printed more than {bytes_max} bytes and was killed; what it did is not known")]
+    #[error("{program} printed more than {bytes_max} bytes and was killed; what it has done is unknown")]
     TooMuch { program: String, bytes_max: usize },
     #[error("{program} printed something that is not UTF-8")]
     NotText { program: String },

@@ -99,7 +99,7 @@ impl LoopRoom {
         if has_free || nodes_appear {
             return Self::Free;
         }
-        Self::Full { why: "all that can be seen here are in use, and the nodes of others would not appear here" }
+        Self::Full { why: "all visible ones are in use, and new ones would not appear here" }
     }
 }
 

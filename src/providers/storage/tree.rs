@@ -146,7 +146,7 @@ impl Tree {
                 return Err(untrusted("a directory on the way belongs to another user"));
             }
             if is_writable && !is_sticky {
-                return Err(untrusted("others may change a directory on the way"));
+                return Err(untrusted("other users may change a directory on the way"));
             }
             here = match rustix::fs::openat(&here, part, WALK, Mode::empty()) {
                 Ok(next) => next,

@@ -11,7 +11,7 @@ fn json(ran: &Ran) -> Value {
     serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
 }
 
-/// A workload that says farewell into its volume when it is asked to end, as late as it may.
+/// A workload that says farewell into its volume when it is asked to stop, as late as it may.
 const FAREWELL: &str = r#"apiVersion: bailiwick/v1
 kind: Machine
 metadata: {name: a}

@@ -159,7 +159,7 @@ impl SupervisorActor<State> {
         let list = async move {
             budgets.enter(&asked, CallKind::LookUp).await;
             let listing = tokio::time::timeout(limit, provider.list()).await.unwrap_or_else(|_| {
-                Err(Fault::new(FaultCode::DeadlineExceeded, "the provider did not say in time what it has"))
+                Err(Fault::new(FaultCode::DeadlineExceeded, "the provider did not list what it has in time"))
             });
             (listing, provider.zones())
         };
@@ -387,7 +387,7 @@ impl SupervisorActor<State> {
                 Ok(Err(error @ (AskError::NotRecorded(_) | AskError::Overloaded))) => {
                     tracing::debug!(%machine, %error, "a report about a node waits");
                 }
-                Ok(Err(error)) => tracing::warn!(%machine, %error, "a report about a node was not taken"),
+                Ok(Err(error)) => tracing::warn!(%machine, %error, "a report about a node was refused"),
                 Ok(Ok(_)) | Err(_) => (),
             }
         }));

@@ -105,17 +105,17 @@ impl fmt::Display for StatusNote {
 /// Why the steps end before the target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Held {
-    #[error("no healthy primary is visible, and only a primary takes changes")]
+    #[error("no healthy primary is visible, and only a primary accepts changes")]
     NoPrimary,
-    #[error("more than one member is said to be primary, so what is seen is not of one moment")]
+    #[error("more than one member is reported as primary; the reports are not of one moment")]
     SeveralPrimaries,
-    #[error("of {voters} voters only {ready} are healthy")]
+    #[error("only {ready} of {voters} voters are healthy")]
     NoHealthyMajority { voters: usize, ready: usize },
-    #[error("of the {voters} voters there would be only {ready} are healthy")]
+    #[error("only {ready} of the {voters} voters that would result are healthy")]
     NoHealthyMajorityAfter { voters: usize, ready: usize },
     #[error("no healthy secondary that votes and stays can take over from the primary")]
     NoSuccessor,
-    #[error("no server takes a configuration with an address twice or missing, or with votes out of range")]
+    #[error("no server accepts a configuration with a duplicate or missing address, or with votes out of range")]
     Malformed,
     #[error("the address is held by another member until that one has gone")]
     AddressHeld,

@@ -177,7 +177,7 @@ impl SupervisorActor<State> {
         let (contact, round) = (state.contact(&stream), state.phase_at);
         let look = async move {
             tokio::time::timeout(limit, engine.observe(contact)).await.unwrap_or_else(|_| {
-                Err(Fault::new(FaultCode::DeadlineExceeded, "no server of the set said in time how it is"))
+                Err(Fault::new(FaultCode::DeadlineExceeded, "no server of the set answered in time"))
             })
         };
         ctx.spawn(look.into_actor(self).map(move |result, actor, ctx| {
@@ -216,7 +216,7 @@ impl SupervisorActor<State> {
         let answer = self.registry.send(Ask { stream: stream.clone(), command, origin });
         ctx.spawn(answer.into_actor(self).map(move |answer, _actor, _ctx| {
             if let Ok(Err(error)) = answer {
-                tracing::warn!(%stream, %error, "a report about a replica set was not taken");
+                tracing::warn!(%stream, %error, "a report about a replica set was refused");
             }
         }));
     }

@@ -89,8 +89,10 @@ impl<S: Supervise> SupervisorActor<S> {
                     Ok(Err(error)) => {
                         // On a full disk that may go on for long, twice a second for each of them.
                         match is_first {
-                            true => tracing::warn!(%stream, %error, "an order was not taken; it is sent until it is"),
-                            false => tracing::debug!(%stream, %error, "an order was not taken again"),
+                            true => {
+                                tracing::warn!(%stream, %error, "an order was refused; sending it again until it is accepted")
+                            }
+                            false => tracing::debug!(%stream, %error, "an order was refused again"),
                         }
                         tokio::time::sleep(AGAIN).await;
                         false

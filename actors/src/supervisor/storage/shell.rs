@@ -118,7 +118,7 @@ impl SupervisorActor<State> {
         let list = async move {
             budgets.enter(&asked, CallKind::LookUp).await;
             tokio::time::timeout(limit, provider.list_volumes()).await.unwrap_or_else(|_| {
-                Err(Fault::new(FaultCode::DeadlineExceeded, "the provider did not say in time what it has"))
+                Err(Fault::new(FaultCode::DeadlineExceeded, "the provider did not list what it has in time"))
             })
         };
         ctx.spawn(list.into_actor(self).map(move |listing, actor, ctx| {

@@ -56,7 +56,7 @@ impl Segment {
 
     fn problem(&self) -> String {
         let problems: Vec<String> = self.scanned.faults.iter().map(|fault| fault.problem.to_string()).collect();
-        format!("history is damaged, and log and block store together have not all of it: {}", problems.join("; "))
+        format!("history is damaged, and log and block store together do not have all of it: {}", problems.join("; "))
     }
 }
 

@@ -100,7 +100,7 @@ impl Calls {
             }
             thread::park_timeout(INTERVAL);
             if let Err(error) = database.context.global_error() {
-                tracing::debug!(%error, "a write of the block store failed; whoever waits for it is woken");
+                tracing::debug!(%error, "a write of the block store failed; its waiters are woken");
                 let _ = database.open_tree(NO_TREE);
             }
         }

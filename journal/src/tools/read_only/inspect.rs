@@ -190,7 +190,7 @@ impl Inspection {
         self.store = match self.store_seen(dir, care) {
             Ok(seen) => seen,
             Err(problem) => {
-                tracing::warn!(%problem, "sled cannot be looked into; this is what log and head file say");
+                tracing::warn!(%problem, "sled cannot be inspected; this is what log and head file say");
                 StoreSeen::NotSeen(problem)
             }
         };

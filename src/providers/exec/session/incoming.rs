@@ -45,7 +45,7 @@ impl Session<'_> {
     fn warn_of(&mut self, found: BTreeSet<Arc<str>>) {
         for of in found {
             if self.told_on.insert(of.clone()) {
-                warn!(provider = %self.config.name, "its answers hold a secret, {of}; it is blotted out of them");
+                warn!(provider = %self.config.name, "its answers contain a secret, {of}; it is removed from them");
             }
         }
     }
@@ -53,11 +53,11 @@ impl Session<'_> {
     fn greeted(&mut self, result: Result<serde_json::Value, Fault>) {
         let hello: Hello = match result.map(serde_json::from_value) {
             Ok(Ok(hello)) => hello,
-            Ok(Err(_)) => return self.give_up(Trouble::BadHello("its first answer has another shape".into())),
+            Ok(Err(_)) => return self.give_up(Trouble::BadHello("its first answer has an unknown format".into())),
             Err(fault) => return self.give_up(Trouble::BadHello(fault.to_string())),
         };
         if hello.version != VERSION {
-            let text = format!("it speaks version {}, and we speak {VERSION}", hello.version);
+            let text = format!("it speaks version {}, this node speaks {VERSION}", hello.version);
             return self.give_up(Trouble::BadHello(text));
         }
         debug!(provider = %self.config.name, says = %harmless(&hello.provider), "provider greeted");
