@@ -233,7 +233,7 @@ impl Handle {
     pub async fn import(&self, wish: &ImportVolume, id: Uuid) -> Result<Applied, ApplyError> {
         let ImportVolume { name, spec, volume_id, machine } = wish.clone();
         let stream = StreamId::new(volume::State::KIND, name.as_str()).expect("names are checked");
-        self.look(|fleet| self.shared.offer.check_volume(fleet, &stream, &spec.provider, machine.as_ref()))??;
+        self.look(|fleet| self.shared.offer.check_import(fleet, &stream, &spec.provider, machine.as_ref()))??;
         let content = format!("import {stream} {spec:?} {volume_id} {machine:?}");
         let command = AnyCommand::Volume(volume::Command::Import { spec, volume_id, machine });
         let mut plan = Plan::default();

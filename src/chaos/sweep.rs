@@ -15,7 +15,9 @@ use bailiwick_actors::{
     machine_deployment,
     vocab::Timestamp,
 };
-use bailiwick_journal::{Filter, Header, Journal, Position, ReadError, ReadOnlyJournal, StreamId};
+use bailiwick_journal::{
+    Entry, EntryKind, Filter, Header, Journal, JournalNote, Position, ReadError, ReadOnlyJournal, StreamId,
+};
 use serde::Serialize;
 
 use super::{InFlight, Prefixes, PrefixesError, Remembered, Surroundings};
@@ -193,6 +195,10 @@ fn boundaries(
         if to < entry.header.position {
             continue;
         }
+        if is_import(&entry) {
+            // What came before was another node's: no node of this identity ever started there.
+            boundaries.clear();
+        }
         remembered.apply(&entry)?;
         observer.take_in(&entry)?;
         if ends.contains(&entry.header.position) {
@@ -205,6 +211,12 @@ fn boundaries(
     }
     let around = Around { journal: journal.id(), surroundings };
     Ok((boundaries, around))
+}
+
+/// Whether an entry says that all before it was taken over from another journal.
+fn is_import(entry: &Entry) -> bool {
+    let note = entry.events.first().filter(|_| entry.header.meta.kind == EntryKind::Note);
+    note.is_some_and(|note| matches!(JournalNote::decode(note), Ok(JournalNote::ImportedAsNew { .. })))
 }
 
 impl Boundary {

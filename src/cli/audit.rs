@@ -73,7 +73,11 @@ fn ask<T: DeserializeOwned>(global: &Global, journal: Option<&PathBuf>, query: &
                 file if file.is_file() => session::open_export(file).map_err(|error| or_policy(error, file))?,
                 _ if below.is_dir() => session::open_stopped(&below)?,
                 dir if dir.exists() => session::open_stopped(dir)?,
-                dir => return Err(session::no_journal(dir)),
+                dir => {
+                    let message = format!("there is no journal or export at {}", dir.display());
+                    let next = "name a complete export, or the data directory of a stopped node";
+                    return Err(CliError::new(Exit::NotFound, "no-journal", message).next(next));
+                }
             };
             query.answer_from(&journal, SystemClock::new().now())?
         }

@@ -74,7 +74,7 @@ pub(super) fn main(global: &Global, args: BackupArgs) -> Result<Exit, CliError> 
         table.add([Cell::from("files"), files.join(", ").into()]);
         let left = "the data of machines, volumes and providers, in local and exec";
         table.add([Cell::from("left out"), left.into()]);
-        let restore = "stop the node, then copy journal, node.key and providers.yaml back from here";
+        let restore = "stop the node, then copy the files listed here into its data directory";
         table.add([Cell::from("to restore"), restore.into()]);
         table
     })?;

@@ -138,6 +138,7 @@ impl Exit {
                 "not-mountable",
                 "other-zone",
                 "cannot-release",
+                "cannot-import",
             ],
         ),
         (Self::Usage, &["usage", "reversed"]),

@@ -84,13 +84,15 @@ pub enum NotOffered {
     NotMountableByPolicy { entity: StreamId, path: String, provider: Name },
     #[error("provider {provider} cannot release {entity} without destroying its data")]
     CannotRelease { entity: StreamId, provider: Name },
+    #[error("provider {provider} cannot import {entity}: it only knows volumes that it has created")]
+    CannotImport { entity: StreamId, provider: Name },
     #[error("{entity} is not possible: {elsewhere}")]
     OtherZone { entity: StreamId, elsewhere: Elsewhere },
 }
 
 impl NotOffered {
     /// All its words.
-    pub const CODES: [&str; 9] = [
+    pub const CODES: [&str; 10] = [
         "no-provider",
         "cannot-here",
         "needs-machine",
@@ -100,6 +102,7 @@ impl NotOffered {
         "not-mountable",
         "other-zone",
         "cannot-release",
+        "cannot-import",
     ];
 
     /// The stable word for it.
@@ -114,6 +117,7 @@ impl NotOffered {
             Self::NotMountable { .. } | Self::NotMountableByPolicy { .. } => "not-mountable",
             Self::OtherZone { .. } => "other-zone",
             Self::CannotRelease { .. } => "cannot-release",
+            Self::CannotImport { .. } => "cannot-import",
         }
     }
 
@@ -135,6 +139,9 @@ impl NotOffered {
             Self::NeedsMachine { .. } => "add `machine: NAME` to its spec".to_owned(),
             Self::CannotRelease { entity, .. } => {
                 format!("copy the data you need, then run `bailiwick destroy {entity}`")
+            }
+            Self::CannotImport { .. } => {
+                "declare a new volume and copy the data, or import with provider `loop`".to_owned()
             }
             Self::OtherMachine { inside, .. } => format!("attach it to machine {inside}, or declare another one"),
             Self::NoAgent { .. } => "name a machine of provider `local`".to_owned(),
@@ -245,11 +252,11 @@ impl Offer {
         Ok(())
     }
 
-    /// Whether a volume can be had of this provider, at this machine.
+    /// Whether a volume can be imported from this provider, at this machine.
     ///
     /// # Errors
     /// If it cannot.
-    pub fn check_volume(
+    pub fn check_import(
         &self,
         fleet: &Fleet,
         entity: &StreamId,
@@ -257,7 +264,11 @@ impl Offer {
         machine: Option<&Name>,
     ) -> Result<(), NotOffered> {
         self.named(entity, provider, &self.volumes)?;
-        self.has_machine(fleet, &[], entity, provider, machine)
+        self.has_machine(fleet, &[], entity, provider, machine)?;
+        match self.releases.volumes.get(provider).map(|volumes| volumes.importer().is_some()) {
+            Some(false) => Err(NotOffered::CannotImport { entity: entity.clone(), provider: provider.clone() }),
+            _ => Ok(()),
+        }
     }
 
     /// The providers that what exists names and this node does not have, each with how often.

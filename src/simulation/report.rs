@@ -77,6 +77,11 @@ impl Report {
             self.crashes,
             self.seed
         ));
+        if !self.converged && self.unready.is_empty() {
+            text.push_str(
+                "all objects were ready, but not for long enough to tell whether they stay so: use a later `until`\n",
+            );
+        }
         for (stream, status) in &self.statuses {
             text.push_str(&format!("  {stream:<32} {status}\n"));
         }

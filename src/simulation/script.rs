@@ -16,6 +16,7 @@ use super::{CrashKind, Observer};
 use crate::{
     manifest::{Pooled, Wish},
     providers::simulated::Faults,
+    words::count,
 };
 
 /// Something that happens at a moment.
@@ -106,7 +107,7 @@ impl Happening {
     pub fn text(&self) -> String {
         let seconds = |ms: u64| format!("{}.{:03} s", ms / 1000, ms % 1000);
         match self {
-            Self::Apply(wishes) => format!("an operator applies {} declarations", wishes.len()),
+            Self::Apply(wishes) => format!("an operator applies {}", count(wishes.len(), "declaration")),
             Self::Remove(streams) => {
                 let names: Vec<&str> = streams.iter().map(StreamId::as_str).collect();
                 format!("an operator removes {}", names.join(", "))

@@ -134,6 +134,11 @@ fn is_followed(row: &mut MemberRow, fleet: &Fleet, name: &str, folded: &Folded<m
     row.why = not_chosen.or_else(|| folded.state.because.map(|because| because.to_string()));
     (row.name, row.machine, row.status) = (name.to_owned(), machine, folded.state.status());
     row.uid = Some(folded.state.uid(fleet.journal, &stream).to_string());
+    if row.votes && !row.healthy {
+        // How its last step came about says nothing of that.
+        let was = row.state.map_or_else(|| "not seen".to_owned(), str::to_ascii_lowercase);
+        row.why = Some(format!("its server was {was} at the last read"));
+    }
     (row.version, row.age_ms) = (Some(folded.version.0), Some(fleet.age_ms(&stream)));
 }
 

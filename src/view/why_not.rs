@@ -362,6 +362,14 @@ fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<
     if let Some(unmet) = kept(entity, state) {
         return Some(unmet);
     }
+    if let Some(hold) = &state.hold {
+        let because = format!("it is held ({}): nothing is replaced until the hold ends", hold.reason);
+        let by = format!("`bailiwick unhold {entity}`");
+        return Some(Unmet::new("the end of its hold", because, by).looked_at(hold.until));
+    }
+    if let Some(aside) = state.aside {
+        return Some(out_of_service(fleet, entity, aside));
+    }
     let name = entity.name().parse().ok();
     if let Some(why) = name.and_then(|name: Name| fleet.seen.withheld.get(&name)) {
         let by = match why {
@@ -388,7 +396,10 @@ fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<
         return Some(Unmet::new("room for its replacement", withholding(why), by).looked_at(next));
     }
     let because = match &state.health {
-        Health::Unjudged | Health::Well { .. } => "it is healthy".to_owned(),
+        Health::Unjudged | Health::Well { .. } => match state.bad_conditions().next() {
+            Some(bad) => format!("{} ({}) is not one of its nodeConditions", bad.kind, bad.text),
+            None => "it is healthy".to_owned(),
+        },
         Health::Joining { until: at, .. } => format!("it has {} to become healthy", until(fleet.time, *at)),
         Health::Suspect { cause, until: at, .. } => {
             format!("{}, and has {} to recover", caused(*cause), until(fleet.time, *at))
@@ -396,6 +407,9 @@ fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<
         Health::Overdue { since, .. } => format!("its time ran out at {since}; supervisor/machines decides next"),
     };
     let by = match &state.health {
+        Health::Unjudged | Health::Well { .. } if state.bad_conditions().next().is_some() => {
+            "add it to nodeConditions of its machine, class or the policy to have the machine replaced for it"
+        }
         Health::Unjudged | Health::Well { .. } => "nothing needs to be done; it is replaced once it fails",
         _ => "the end of that time, or the loss of its instance",
     };

@@ -14,7 +14,7 @@ use bailiwick_journal::StreamId;
 use super::{
     Fleet,
     machine_sets::{cut_off, machine_set_row},
-    members::{member_row, members_of},
+    members::{MemberRow, member_row, members_of},
     replica_sets::{planned, replica_set_row},
     why_not::{A_REQUEST, NO_REQUEST, THE_END, Unmet, declared, why_not},
 };
@@ -175,8 +175,16 @@ pub(super) fn of_replica_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
     let (because, by) = match (&row.held, row.plan.first(), &row.detail) {
         (Some(held), ..) => (format!("{missing}: {held}"), "the end of that; the node then plans again".to_owned()),
         (None, Some(step), _) => (missing, step.clone()),
-        (None, None, Some(detail)) if detail.starts_with(&missing) => {
-            (detail.clone(), format!("a seat on another machine, or {NEXT_READ}"))
+        (None, None, detail) if !is_at_number && state.is_settled() => {
+            let because = match detail {
+                Some(detail) if detail.starts_with(&missing) => detail.clone(),
+                Some(detail) => format!("{missing}: {detail}"),
+                None => missing,
+            };
+            (
+                because,
+                "a seat in its declaration on another machine that exists, or a server that answers again".to_owned(),
+            )
         }
         (None, None, Some(detail)) => (format!("{missing}: {detail}"), NEXT_READ.to_owned()),
         (None, None, None) => (missing, NEXT_READ.to_owned()),
@@ -250,6 +258,9 @@ pub(super) fn of_member(fleet: &Fleet, name: &str, wanted: &str) -> Option<Optio
         );
         return Some(Some(Unmet::new("a healthy server", because, "its server answers and catches up").looked_at(due)));
     }
+    if let Some(unmet) = voters_suffice(fleet, &row) {
+        return Some(Some(unmet));
+    }
     let is_new =
         folded.state.because == Some(StepReason::NoVoteInvolved) && matches!(row.status, "joining" | "learner");
     let why = match row.why {
@@ -260,6 +271,16 @@ pub(super) fn of_member(fleet: &Fleet, name: &str, wanted: &str) -> Option<Optio
     };
     let by = format!("the next step of {set}: `bailiwick why-not {set} at-its-number`");
     Some(Some(Unmet::new("a vote", why, by).looked_at(due)))
+}
+
+/// That its set has as many voters as it should, if nothing else keeps it from a vote.
+fn voters_suffice(fleet: &Fleet, row: &MemberRow) -> Option<Unmet> {
+    let state = fleet.replica_sets.get(&row.set).filter(|state| state.is_settled())?;
+    let servers = usize::try_from(state.spec.as_ref()?.servers).ok()?;
+    let because = format!("replica-set/{} has {} of the {servers} voters it should have", row.set, state.voters());
+    let by = format!("`bailiwick enable-ha NUMBER {}` with a larger number", row.set);
+    let is_chosen = planned(fleet, &row.set, state).not_chosen.get(row.machine.as_ref()?.as_str()).is_none();
+    (servers <= state.voters() && is_chosen).then(|| Unmet::new("a vote", because, by))
 }
 
 /// "a voter", "joining".

@@ -232,6 +232,15 @@ impl State {
             && self.aside.is_none()
     }
 
+    /// The conditions of its agent's last report that are not healthy, whether or not it is replaced for them.
+    pub fn bad_conditions(&self) -> impl Iterator<Item = &Condition> {
+        let reported = match &self.node {
+            Node::Reporting { conditions, .. } => Some(conditions),
+            Node::Silent | Node::Stale { .. } => None,
+        };
+        reported.into_iter().flat_map(BTreeMap::values).filter(|condition| !condition.healthy.is_yes())
+    }
+
     /// The work in the outside world that is under way or waits.
     pub fn effort(&self) -> Option<&Effort> {
         match &self.instance {

@@ -27,12 +27,23 @@ pub struct UnknownSide {
 }
 
 /// What is called differently from the facts of the core, or is several of them.
-const OTHERS: [Side; 6] = [
+const OTHERS: [Side; 7] = [
     Side { word: "phase", facts: &[Fact::Life, Fact::Effect, Fact::Drain, Fact::Step, Fact::Pass] },
     Side {
         word: "status",
-        facts: &[Fact::Life, Fact::Effect, Fact::Health, Fact::Hold, Fact::Freeze, Fact::Drain, Fact::Seen],
+        facts: &[
+            Fact::Life,
+            Fact::Effect,
+            Fact::Health,
+            Fact::Agent,
+            Fact::Hold,
+            Fact::Freeze,
+            Fact::Drain,
+            Fact::Seen,
+        ],
     },
+    // What its agent reports is how it is, also where nothing follows from that.
+    Side { word: "health", facts: &[Fact::Health, Fact::Agent, Fact::Seen] },
     Side { word: "instance", facts: &[Fact::Effect] },
     Side { word: "mount", facts: &[Fact::Effect] },
     Side { word: "removal", facts: &[Fact::Life] },
@@ -51,7 +62,8 @@ const ONE: [[Fact; 1]; Fact::ALL.len()] = {
 };
 
 fn all() -> impl Iterator<Item = Side> {
-    OTHERS.into_iter().chain(ONE.iter().map(|facts| Side { word: facts[0].as_str(), facts }))
+    let one = ONE.iter().map(|facts| Side { word: facts[0].as_str(), facts });
+    OTHERS.into_iter().chain(one.filter(|one| OTHERS.iter().all(|other| other.word != one.word)))
 }
 
 fn words() -> String {

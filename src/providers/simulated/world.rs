@@ -47,6 +47,8 @@ pub struct WorldState {
     dark: BTreeMap<String, Timestamp>,
     pub(super) earlier_lists: BTreeMap<Name, (Timestamp, Vec<MachineInstance>)>,
     made: u64,
+    /// What was made for each machine, by its uid, whether or not it is there still: another one for it is a twin.
+    made_for: BTreeMap<Uid, Vec<EffectId>>,
     /// What must never be, as it was found.
     pub violations: Vec<String>,
     /// Instances that were there when another one was made for their machine, and how that is said: nothing is wrong with
@@ -101,6 +103,7 @@ impl World {
             dark: BTreeMap::new(),
             earlier_lists: BTreeMap::new(),
             made: 0,
+            made_for: BTreeMap::new(),
             violations: Vec::new(),
             twins: Vec::new(),
         })))
@@ -385,11 +388,15 @@ impl WorldState {
             facts,
             status: InstanceStatus::Running,
         };
-        let twin = self.instances.values().find(|other| other.uid == create.uid && other.provider == provider);
+        let made = self.made_for.entry(create.uid).or_default();
+        made.retain(|effect| self.instances.contains_key(effect));
+        let twins = made.iter().filter_map(|effect| self.instances.get(effect));
+        let twin = twins.filter(|other| other.provider == provider).min_by_key(|other| other.seen.effect);
         if let Some(twin) = twin {
             let text = format!("machine {} has {} and {}", seen.machine, twin.seen.instance, seen.instance);
             self.twins.push((twin.seen.effect, text));
         }
+        made.push(create.id);
         self.instances.insert(create.id, SimulatedInstance { provider, uid: create.uid, seen });
     }
 

@@ -58,6 +58,9 @@ impl Zones {
         if let Some(wanted) = wanted.filter(|wanted| zones.contains(wanted)) {
             return wanted.to_owned();
         }
+        if let [only] = zones[..] {
+            return only.to_owned();
+        }
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         standing.for_each(|zone| *counts.entry(zone).or_default() += 1);
         let count = |zone: &&&str| counts.get(**zone).copied().unwrap_or(0);

@@ -37,6 +37,8 @@ pub struct Watch {
     shown: BTreeSet<EffectId>,
     /// What the agent of each machine may still have recorded.
     allowances: BTreeMap<Name, Allowance>,
+    /// With how many of these the ones of machines that are gone are looked for.
+    swept_at: usize,
     /// Machines whose report is on its way.
     reporting: BTreeSet<Name>,
     /// Providers that are being asked what they have.
@@ -360,9 +362,11 @@ impl SupervisorActor<State> {
     /// Whether what an agent says of itself is recorded now. The newest that was not comes with its next report.
     fn may_record(&mut self, machine: &Name, conditions: &[Condition]) -> bool {
         let now = self.services.now();
-        if !self.watch.allowances.contains_key(machine) {
-            let machines = &self.view.machines;
-            self.watch.allowances.retain(|machine, _| machines.get(machine.as_str()).is_some());
+        let Watch { allowances, swept_at, .. } = &mut self.watch;
+        // Those of machines that are gone; looked for as often as their number has doubled, not with each new machine.
+        if *swept_at <= allowances.len() && !allowances.contains_key(machine) {
+            allowances.retain(|machine, _| self.view.machines.get(machine.as_str()).is_some());
+            *swept_at = 64 + 2 * allowances.len();
         }
         let allowance = self.watch.allowances.entry(machine.clone()).or_insert_with(|| Allowance::new(now));
         let bytes: usize = conditions.iter().map(|condition| condition.kind.len() + condition.text.len() + 16).sum();
