@@ -49,6 +49,9 @@ pub struct Desk {
     seats: Seats,
 }
 
+/// As many rounds are enough for whatever comes to an end.
+const ROUNDS_MAX: u32 = 10_000;
+
 /// Where a command comes from.
 struct From {
     id: Uuid,
@@ -267,8 +270,15 @@ impl Desk {
     }
 
     /// Supervisors look, orders are carried out, effects are performed, until nothing follows any more.
+    ///
+    /// # Panics
+    /// If that does not come to an end.
     pub fn settle(&mut self) {
-        while self.look() | self.ask_about() | self.carry_out() | self.perform() {}
+        let mut rounds = 0;
+        while self.look() | self.ask_about() | self.carry_out() | self.perform() {
+            rounds += 1;
+            assert!(rounds < ROUNDS_MAX, "it goes on for ever");
+        }
     }
 
     /// The supervisors look at what has changed. Whether they decided anything.

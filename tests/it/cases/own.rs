@@ -3,13 +3,14 @@
 
 mod guards;
 mod guards_drains;
+mod guards_fleet;
 mod guards_late;
 mod guards_orders;
 mod guards_others;
 mod guards_protected;
+mod guards_rollouts;
 mod guards_sets;
 mod guards_starts;
-mod guards_windows;
 
 use std::path::PathBuf;
 
