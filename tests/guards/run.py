@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Takes each guard of the lists here out of a copy of the workspace, and shows that its test fails then, and passes before.
 
-Usage: tests/guards/run.py [--by] [COPY [LIST ...]], from the root of the workspace; without a LIST, all of them. All guards
-stand in one build of the copy, each behind a switch (the environment variable TAKEN_OUT), so this costs one compilation. Ends
-with 1 unless every test is as it must be.
+Usage: tests/guards/run.py [--by] [--from N] [--only TEXT] [COPY [LIST ...]], from the root of the workspace; without a LIST,
+all of them. All guards stand in one build of the copy, each behind a switch (the environment variable TAKEN_OUT), so this costs
+one compilation; a copy that is there already is brought up to date. Ends with 1 unless every test is as it must be.
+
+Guards are counted from 0 over all lists. --from goes on with this one, where it was broken off; --only asks those whose name
+has this text in it (it may be given more than once). The numbers stay the same.
 
 With --by, not the test that the list names is run, but all conformance cases, and where none of them fails all scenarios of
 the simulation: it prints which of them notice that the guard is out.
 """
-import os, pathlib, re, shutil, subprocess, sys, tempfile
+import argparse, os, pathlib, re, subprocess, sys, tempfile
 
 SWITCH = """
 /// Whether a guard is taken out.
@@ -24,13 +27,36 @@ def records(text):
         if lines:
             yield dict(line.split(": ", 1) for line in lines)
 
-def take_out(copy, number, guard):
-    path = copy / guard["file"]
-    text = path.read_text()
+def take_out(text, number, guard):
     begin = text.index(guard["in"])
     at = text.index(guard["take"], begin)
     switched = f'(if crate::taken_out("{number}") {{ {guard["for"]} }} else {{ {guard["take"]} }})'
-    path.write_text(text[:at] + switched + text[at + len(guard["take"]):])
+    return text[:at] + switched + text[at + len(guard["take"]):]
+
+def sources(root):
+    """All files of a workspace, but not what was built of it."""
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name not in ("target", ".git")]
+        yield from (pathlib.Path(folder, name).relative_to(root) for name in files if name != ".git")
+
+def make_copy(root, copy, guards):
+    """A copy with all guards behind switches. Only what differs is written: the rest need not be compiled again."""
+    switched = {}
+    for number, guard in enumerate(guards):
+        path = guard["file"]
+        switched[path] = take_out(switched.get(path) or (root / path).read_text(), number, guard)
+    for lib in ("actors/src/lib.rs", "src/lib.rs"):
+        switched[lib] = switched.get(lib, (root / lib).read_text()) + SWITCH
+    present = set(sources(root))
+    for path in set(sources(copy)) - present:
+        (copy / path).unlink()
+    for path in present:
+        wanted = switched[str(path)].encode() if str(path) in switched else (root / path).read_bytes()
+        target = copy / path
+        if not target.exists() or target.read_bytes() != wanted:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(wanted)
+            target.chmod((root / path).stat().st_mode)
 
 def run(copy, of, test, taken_out):
     command = ["cargo", "test", "-q", *of, "--", *test]
@@ -73,7 +99,7 @@ def show_who_notices(copy, guards):
     if anyhow := noticed_by(copy, ""):
         sys.exit(f"with all guards in place: {anyhow[0]} fails")
     counts = {"case": 0, "scenario": 0, "neither": 0}
-    for number, guard in enumerate(guards):
+    for number, guard in guards:
         by = noticed_by(copy, str(number))
         kind = "neither" if not by else "scenario" if by[0].startswith("scenario") else "case"
         counts[kind] += 1
@@ -84,21 +110,24 @@ def show_who_notices(copy, guards):
     sys.exit(1 if counts["neither"] else 0)
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--by", action="store_true")
+    parser.add_argument("--from", dest="first", type=int, default=0)
+    parser.add_argument("--only", action="append")
+    parser.add_argument("copy", nargs="?", default=None)
+    parser.add_argument("lists", nargs="*")
+    asked = parser.parse_args()
     root = pathlib.Path.cwd()
-    shows = "--by" in sys.argv
-    sys.argv = [argument for argument in sys.argv if argument != "--by"]
-    lists = sys.argv[2:] or ["machines.txt", "protection.txt", "scenarios.txt", "secrets.txt"]
-    guards = [guard for name in lists for guard in records((root / "tests/guards" / name).read_text())]
-    copy = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()) / "workspace"
-    shutil.copytree(root, copy, ignore=shutil.ignore_patterns("target", ".git"))
-    for number, guard in enumerate(guards):
-        take_out(copy, number, guard)
-    for lib in (copy / "actors/src/lib.rs", copy / "src/lib.rs"):
-        lib.write_text(lib.read_text() + SWITCH)
-    if shows:
+    lists = asked.lists or ["machines.txt", "protection.txt", "scenarios.txt", "secrets.txt"]
+    every = [guard for name in lists for guard in records((root / "tests/guards" / name).read_text())]
+    is_asked = lambda guard: not asked.only or any(text in guard["guard"] for text in asked.only)
+    guards = [(number, guard) for number, guard in enumerate(every) if asked.first <= number and is_asked(guard)]
+    copy = pathlib.Path(asked.copy or tempfile.mkdtemp()).absolute() / "workspace"
+    make_copy(root, copy, every)
+    if asked.by:
         show_who_notices(copy, guards)
     wrong = 0
-    for number, guard in enumerate(guards):
+    for number, guard in guards:
         whole, without = passes(copy, guard, ""), passes(copy, guard, str(number))
         word = {(True, False): "noticed"}.get((whole, without), "NOT NOTICED" if whole else "FAILS ANYHOW")
         wrong += word != "noticed"

@@ -8,6 +8,9 @@ use crate::contract::Stored;
 /// The longest stored form of what one document says, in bytes: a refusal of it has to find room in the journal, too.
 pub const CONTENT_BYTES_MAX: usize = 32 * 1024;
 
+/// What stands in the first line of every private key.
+const KEY: &str = "PRIVATE KEY";
+
 /// Refuses what makes no sense, and what is too large.
 pub(super) fn check(content: &Content) -> Result<(), Rejection> {
     let bytes = content.store().map_or(usize::MAX, |body| body.bytes.len());
@@ -33,8 +36,7 @@ fn agent_binary(binary: &AgentBinary) -> Result<(), Rejection> {
     if binary.version.is_empty() {
         return bad("it names no version");
     }
-    let authority = binary.location.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or(rest));
-    match authority {
+    match authority(&binary.location) {
         None => bad("its location is not a URL such as https://host/path"),
         // What stands there is journaled, and told to every provider.
         Some(authority) if authority.contains('@') => bad("its location has credentials in it"),
@@ -42,11 +44,50 @@ fn agent_binary(binary: &AgentBinary) -> Result<(), Rejection> {
     }
 }
 
+/// Who is asked at a URL, with the credentials that may stand before that.
+fn authority(location: &str) -> Option<&str> {
+    location.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or(rest))
+}
+
+/// The same without the secrets for which it is refused; none if there are none. A refusal is journaled with what was asked,
+/// so this stands there instead: it is as long, and is refused for the same.
+pub(super) fn without_secrets(content: &Content) -> Option<Content> {
+    match content {
+        Content::Model(model) => {
+            let ca_certificate = model.ca_certificate.as_deref().map(without_key);
+            let image_signing_key = model.image_signing_key.as_deref().map(without_key);
+            let hidden = Model { ca_certificate, image_signing_key, ..model.clone() };
+            (hidden != *model).then_some(Content::Model(hidden))
+        }
+        Content::AgentBinary(binary) => {
+            let asked = authority(&binary.location).unwrap_or(&binary.location);
+            let (credentials, _) = asked.rsplit_once('@')?;
+            let scheme = binary.location.find("://").map_or(0, |at| at + 3);
+            let (scheme, rest) = binary.location.split_at(scheme);
+            let location = format!("{scheme}{}{}", stars(credentials), rest.split_at(credentials.len()).1);
+            Some(Content::AgentBinary(AgentBinary { location, ..binary.clone() }))
+        }
+        Content::Space(_) | Content::Subnet(_) | Content::ImageMetadata(_) | Content::Application(_) => None,
+    }
+}
+
+/// Where a private key is in a text, nothing of it but those words.
+fn without_key(text: &str) -> String {
+    if !text.contains(KEY) {
+        return text.to_owned();
+    }
+    text.split(KEY).map(stars).collect::<Vec<_>>().join(KEY)
+}
+
+fn stars(text: &str) -> String {
+    "*".repeat(text.len())
+}
+
 fn model(model: &Model) -> Result<(), Rejection> {
     let bad = |problem: &str| Err(Rejection::BadContent { problem: problem.into() });
     let all = [&model.ca_certificate, &model.image_signing_key].into_iter().flatten();
     // What stands there is journaled, and told to every provider.
-    if all.clone().any(|text| text.contains("PRIVATE KEY")) {
+    if all.clone().any(|text| text.contains(KEY)) {
         return bad("there is a private key in it");
     }
     if all.clone().any(|text| text.bytes().any(|byte| byte != b'\n' && !(b' '..=b'~').contains(&byte))) {

@@ -2,14 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use bailiwick_journal::{StreamId, Version};
+use bailiwick_journal::{Body, StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Content, Kind, check::check};
+use super::{
+    Content, Kind,
+    check::{check, without_secrets},
+};
 use crate::{
     contract::{
-        Code, Decider, Decision, Facts, NoEffect, NoView, Stored, Touches, Verdict, is_news, reasons, stored_digest,
+        Code, Decider, Decision, Facts, NoEffect, NoView, Stored, StoredError, Touches, Verdict, is_news, reasons,
+        stored_digest,
     },
     vocab::{Fact, Life, Uid},
 };
@@ -119,6 +123,16 @@ impl std::fmt::Display for Users {
 
 impl Stored for Command {
     const SCHEMA: u16 = 1;
+
+    /// Whatever is asked is journaled, also where it is refused: a secret is not.
+    fn store(&self) -> Result<Body, StoredError> {
+        let hidden = match self {
+            Self::Declare(content) => without_secrets(content),
+            Self::Remove { .. } => None,
+        };
+        let hidden = hidden.map(|content| Self::Declare(Box::new(content)));
+        Ok(bailiwick_journal::encode(Self::SCHEMA, hidden.as_ref().unwrap_or(self))?)
+    }
 }
 impl Stored for Event {
     const SCHEMA: u16 = 1;

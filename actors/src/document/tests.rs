@@ -4,7 +4,10 @@ use bailiwick_journal::StreamId;
 
 use super::{AgentBinary, Command, Content, Event, Kind, Model, Reason as R, Rejection, Space, State, Subnet, Users};
 use crate::{
-    contract::given::{Case, JOURNAL, after, case, hold},
+    contract::{
+        Stored,
+        given::{Case, JOURNAL, after, case, hold},
+    },
     machine::Base,
     policy::Document,
     vocab::{Name, Timestamp},
@@ -87,6 +90,35 @@ fn what_makes_no_sense_is_refused() {
     for (content, is_good) in table {
         assert_eq!(super::check::check(&content).is_ok(), is_good, "{content:?}");
     }
+}
+
+#[test]
+fn what_is_refused_for_a_secret_is_stored_without_it_and_refused_for_the_same() {
+    let model = |text: String| Content::Model(Model { ca_certificate: Some(text), ..Model::default() });
+    let binary = |location: &str| {
+        let base = Base { os: "ubuntu".into(), channel: "22.04/stable".into() };
+        let (sha256, location) = ("0f".repeat(32), location.into());
+        Content::AgentBinary(AgentBinary { version: "1.0".into(), base, arch: "amd64".into(), sha256, location })
+    };
+    let certificate = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+    for content in [
+        model(format!("{certificate}-----BEGIN PRIVATE KEY-----\nSECRET\n-----END PRIVATE KEY-----\n")),
+        model(format!("SECRET\n-----END PRIVATE KEY-----\n{}", "x".repeat(super::CONTENT_BYTES_MAX))),
+        binary("https://me:SECRET@binaries.example/agent"),
+        binary("https://SECRET@me@binaries.example/agent"),
+        binary("https://s:SECRET@binaries.example/s:SECRE/agent@1"),
+        binary("me:SECRET@binaries.example"),
+    ] {
+        let stored = Command::Declare(Box::new(content.clone())).store().expect("it fits");
+        assert!(!String::from_utf8_lossy(&stored.bytes).contains("SECRET"), "{content:?}");
+        let Command::Declare(again) = Command::load(&stored).expect("it can be read") else {
+            panic!("the same command")
+        };
+        let refused = super::check::check(&content).expect_err("it is refused");
+        assert_eq!(super::check::check(&again), Err(refused));
+    }
+    let good = Command::Declare(Box::new(model(certificate.into())));
+    assert_eq!(Command::load(&good.store().expect("it fits")).expect("it can be read"), good);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! It writes journals such as the shell writes, in an order that only the test chooses.
 
+mod documents;
 mod listing;
 mod performing;
 mod provider;
@@ -23,8 +24,9 @@ use self::{
 };
 use crate::{
     contract::{Decider, Known, NoView, PolicyInForce},
-    document, machine, machine_class, machine_deployment, machine_set, policy,
+    filesystem, machine, machine_class, machine_deployment, machine_set, policy,
     ports::Condition,
+    replica_set,
     storage_rules::StorageConfig,
     supervisor::{Issued, Order, machine_sets, machines, storage},
     vocab::{ClassContent, EffectId, Fault, Name, SizeMib, Timestamp, derived_uuid},
@@ -46,6 +48,9 @@ pub struct Desk {
     shelves: Shelves,
     seats: Seats,
 }
+
+/// As many rounds are enough for whatever comes to an end.
+const ROUNDS_MAX: u32 = 10_000;
 
 /// Where a command comes from.
 struct From {
@@ -141,11 +146,16 @@ impl Desk {
         self.ask::<machine_class::State>(&stream::<machine_class::State>(class), command, from)
     }
 
-    /// Declares a document: an application, a space, …
-    pub fn declare_document(&mut self, name: &str, content: document::Content) -> Arc<Entry> {
-        let stream = StreamId::new(content.kind().as_str(), name).expect("a valid name");
+    /// An operator asks a filesystem.
+    pub fn filesystem(&mut self, filesystem: &str, command: filesystem::Command) -> Arc<Entry> {
         let from = self.operator();
-        self.ask::<document::State>(&stream, document::Command::Declare(Box::new(content)), from)
+        self.ask::<filesystem::State>(&stream::<filesystem::State>(filesystem), command, from)
+    }
+
+    /// An operator asks a replica set.
+    pub fn replica_set(&mut self, set: &str, command: replica_set::Command) -> Arc<Entry> {
+        let from = self.operator();
+        self.ask::<replica_set::State>(&stream::<replica_set::State>(set), command, from)
     }
 
     /// Declares a machine with a provider called `desk`.
@@ -224,6 +234,16 @@ impl Desk {
         Some(self.shelves.deployments.get(&stream::<machine_deployment::State>(deployment))?.state())
     }
 
+    /// What is true of a filesystem now.
+    pub fn filesystem_state(&self, filesystem: &str) -> Option<&filesystem::State> {
+        Some(self.shelves.filesystems.get(&stream::<filesystem::State>(filesystem))?.state())
+    }
+
+    /// What is true of a replica set now.
+    pub fn replica_set_state(&self, set: &str) -> Option<&replica_set::State> {
+        Some(self.shelves.replica_sets.get(&stream::<replica_set::State>(set))?.state())
+    }
+
     /// What is true of a machine class now.
     pub fn machine_class_state(&self, class: &str) -> Option<&machine_class::State> {
         Some(self.shelves.classes.get(&stream::<machine_class::State>(class))?.state())
@@ -250,8 +270,15 @@ impl Desk {
     }
 
     /// Supervisors look, orders are carried out, effects are performed, until nothing follows any more.
+    ///
+    /// # Panics
+    /// If that does not come to an end.
     pub fn settle(&mut self) {
-        while self.look() | self.ask_about() | self.carry_out() | self.perform() {}
+        let mut rounds = 0;
+        while self.look() | self.ask_about() | self.carry_out() | self.perform() {
+            rounds += 1;
+            assert!(rounds < ROUNDS_MAX, "it goes on for ever");
+        }
     }
 
     /// The supervisors look at what has changed. Whether they decided anything.
@@ -284,9 +311,8 @@ impl Desk {
                     self.ask::<machine_deployment::State>(&stream, command, from)
                 }
                 Order::MachineClass { command, .. } => self.ask::<machine_class::State>(&stream, command, from),
-                Order::Filesystem { .. } | Order::FilesystemAttachment { .. } => {
-                    unreachable!("nobody declares filesystems at this desk")
-                }
+                Order::Filesystem { command, .. } => self.ask::<filesystem::State>(&stream, command, from),
+                Order::FilesystemAttachment { .. } => unreachable!("nobody mounts filesystems at this desk"),
                 Order::ReplicaSet { .. } | Order::Member { .. } => {
                     unreachable!("this desk has no supervisor of replica sets")
                 }

@@ -11,7 +11,7 @@ use bailiwick::actors::{
     testing::{Answer, Asked, Desk, MemoryJournal, name},
     vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Outlook, Timestamp},
 };
-use bailiwick_journal::{Entry, StreamId, Version};
+use bailiwick_journal::{Body, Entry, StreamId, Version};
 
 /// A desk, and when the case began there.
 pub(super) struct Lab {
@@ -121,6 +121,15 @@ impl Lab {
     pub fn entries(&self, machine: &str) -> Vec<Arc<Entry>> {
         let stream = Self::stream(machine);
         self.journal.entries().into_iter().filter(|entry| entry.header.stream == stream).collect()
+    }
+
+    /// Whether this text stands anywhere in the journal.
+    pub fn has_in_journal(&self, text: &str) -> bool {
+        let has = |body: &Body| body.bytes.windows(text.len()).any(|bytes| bytes == text.as_bytes());
+        self.journal.entries().iter().any(|entry| {
+            let Entry { command, facts, verdict, events, .. } = &**entry;
+            [command, facts, verdict].into_iter().chain(events).any(has)
+        })
     }
 
     /// What the provider is asked to do for a machine now.

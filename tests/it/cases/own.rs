@@ -2,8 +2,15 @@
 //! same functions.
 
 mod guards;
+mod guards_drains;
+mod guards_fleet;
 mod guards_late;
+mod guards_orders;
+mod guards_others;
+mod guards_protected;
+mod guards_rollouts;
 mod guards_sets;
+mod guards_starts;
 
 use std::path::PathBuf;
 

@@ -7,7 +7,8 @@ use bailiwick_journal::{Entry, Journal, StreamId, append_blocking};
 use super::From;
 use crate::{
     contract::{Decider, Entity, Known, NoView, Request},
-    document, machine, machine_class, machine_deployment, machine_set, policy, volume, volume_attachment,
+    document, filesystem, machine, machine_class, machine_deployment, machine_set, policy, replica_set, volume,
+    volume_attachment,
 };
 
 /// All entities of one kind.
@@ -24,6 +25,8 @@ pub(super) struct Shelves {
     pub deployments: Shelf<machine_deployment::State>,
     pub classes: Shelf<machine_class::State>,
     pub documents: Shelf<document::State>,
+    pub filesystems: Shelf<filesystem::State>,
+    pub replica_sets: Shelf<replica_set::State>,
 }
 
 /// A kind that has a shelf.
@@ -42,6 +45,7 @@ macro_rules! shelved {
 }
 shelved!(machine: machines, volume: volumes, volume_attachment: attachments, policy: policies);
 shelved!(machine_deployment: deployments, machine_set: sets, machine_class: classes, document: documents);
+shelved!(filesystem: filesystems, replica_set: replica_sets);
 
 impl Shelves {
     /// One entity decides, and what it decided is recorded and taken in.

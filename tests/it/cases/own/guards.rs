@@ -47,7 +47,7 @@ fn what_is_silent_and_gone_is_lost_and_not_given_up() {
 }
 
 /// A machine whose agent was silent until its time was over, beside one that is well; nobody has looked at it yet.
-fn silent(policy: Document) -> Lab {
+pub(super) fn silent(policy: Document) -> Lab {
     let mut lab = Lab::new(policy);
     for machine in ["1", "2"] {
         lab.declare(machine, |_| ());
