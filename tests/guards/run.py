@@ -122,6 +122,8 @@ def main():
     every = [guard for name in lists for guard in records((root / "tests/guards" / name).read_text())]
     is_asked = lambda guard: not asked.only or any(text in guard["guard"] for text in asked.only)
     guards = [(number, guard) for number, guard in enumerate(every) if asked.first <= number and is_asked(guard)]
+    if not guards:
+        sys.exit("there is no such guard")
     copy = pathlib.Path(asked.copy or tempfile.mkdtemp()).absolute() / "workspace"
     make_copy(root, copy, every)
     if asked.by:
