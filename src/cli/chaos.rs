@@ -93,8 +93,11 @@ fn opened(global: &Global, named: Option<PathBuf>) -> Result<ReadOnlyJournal, Cl
 /// The sums, and every start that did not converge.
 fn table(sweep: &Sweep) -> Table {
     let mut table = Table::of([Column::always("FIELD"), Column::always("VALUE")]);
-    let verdict =
-        if sweep.is_good() { Cell::good("converges from every start") } else { Cell::bad("does not converge") };
+    let verdict = match (sweep.is_good(), sweep.given_up) {
+        (true, 0) => Cell::good("converges from every start"),
+        (true, _) => Cell::busy("converges, except for what was given up"),
+        (false, _) => Cell::bad("does not converge"),
+    };
     table.add([Cell::from("the node"), verdict]);
     for (name, number) in [
         ("boundaries", sweep.boundaries),

@@ -15,6 +15,18 @@ const ADDRESS_SPACE_MIN: u64 = 4 << 30;
 /// The memory that a node may hold by itself, which it has to be given: with less, the kernel ends it without a word.
 const MEMORY_MIN: u64 = 64 << 20;
 
+/// The address space that any other command may need: its allocator reserves in large pieces, and what it cannot reserve ends
+/// the process without a word.
+const COMMAND_MIN: u64 = 128 << 20;
+
+/// Refuses to run any command with less address space than it may need.
+pub(super) fn look_for_command() -> Result<(), CliError> {
+    let Some(limit) = getrlimit(Resource::As).current.filter(|limit| *limit < COMMAND_MIN) else { return Ok(()) };
+    let message = format!("the address space limit of {} MiB is too low", limit >> 20);
+    Err(CliError::new(Exit::Error, "memory-limit", message)
+        .next(format!("raise it with `ulimit -v unlimited`, or to {} MiB", COMMAND_MIN >> 20)))
+}
+
 /// Refuses to run a node with less address space than it may reserve, or less memory than it may hold.
 pub(super) fn look() -> Result<(), CliError> {
     judge(getrlimit(Resource::As).current)?;

@@ -225,6 +225,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
         }
         allocator::settle();
     }
+    if let Err(error) = limits::look_for_command() {
+        return error.print(global.output);
+    }
     panics::tell_in_one_line();
     match start_logging(&global).and_then(|()| run(&global, command)) {
         Ok(exit) => exit,

@@ -7,7 +7,7 @@ use std::{
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use bailiwick_actors::{ports::Clock, vocab::Timestamp};
@@ -112,7 +112,35 @@ pub(super) fn client(global: &Global) -> Result<Client, CliError> {
 /// Asks a running node to change something.
 pub(super) fn send<B: Serialize, T: DeserializeOwned>(global: &Global, path: &str, body: &B) -> Result<T, CliError> {
     let client = client(global)?;
-    Ok(block_on(client.send_json(Method::POST, path, body, None))??)
+    Ok(block_on(when_started(global, async || client.send_json(Method::POST, path, body, None).await))??)
+}
+
+/// How long a node that has its journal open already may take until it answers.
+const STARTING_MAX: Duration = Duration::from_secs(10);
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Asks, and goes on asking while a node is starting: one that has its journal open and does not listen yet.
+async fn when_started<T>(global: &Global, ask: impl AsyncFn() -> Result<T, ClientError>) -> Result<T, ClientError> {
+    let until = Instant::now() + STARTING_MAX;
+    loop {
+        let answer = ask().await;
+        let is_starting = matches!(answer, Err(ClientError::NotRunning { .. }))
+            && data_dir(global)
+                .is_ok_and(|dir| occupant(&journal_dir(&dir)).is_ok_and(|occupant| occupant.holder.is_some()));
+        if !is_starting || until <= Instant::now() {
+            return answer;
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+}
+
+/// A question that the node did not answer in time has changed nothing.
+fn unanswered(error: ClientError) -> CliError {
+    match error {
+        ClientError::TimedOut => CliError::new(Exit::Error, "no-answer", error.to_string())
+            .next("check whether the node's process is stopped or overloaded, then retry"),
+        error => error.into(),
+    }
 }
 
 /// Asks a question of a running node alone: what is waited for does not come without one.
@@ -122,7 +150,7 @@ pub(super) fn ask_node(global: &Global, query: &Query) -> Result<serde_json::Val
         return Err(CliError::new(Exit::NotRunning, "not-running", message)
             .next("name the node's data directory with --data-dir DIR"));
     }
-    Ok(asked(global, query)??)
+    asked(global, query)?.map_err(unanswered)
 }
 
 fn asked(global: &Global, query: &Query) -> Result<Result<serde_json::Value, ClientError>, CliError> {
@@ -135,12 +163,11 @@ fn asked(global: &Global, query: &Query) -> Result<Result<serde_json::Value, Cli
     } else {
         client
     };
-    block_on(async {
-        match query.body() {
-            Some(body) => client.send_json(Method::POST, &query.path(), &body, None).await,
-            None => client.get_json(&query.path()).await,
-        }
-    })
+    let ask = async || match query.body() {
+        Some(body) => client.send_json(Method::POST, &query.path(), &body, None).await,
+        None => client.get_json(&query.path()).await,
+    };
+    block_on(when_started(global, ask))
 }
 
 /// Asks a question: a running node, or the journal of one that is stopped.
@@ -159,14 +186,14 @@ pub(super) fn ask(global: &Global, query: &Query) -> Result<serde_json::Value, C
             }
             query.answer_from(journal, SystemClock::new().now())
         }),
-        answer => Ok(answer?),
+        answer => answer.map_err(unanswered),
     }
 }
 
 /// Asks a running node by a path; reading all of its journal may take a while.
 pub(super) fn ask_path<T: DeserializeOwned>(global: &Global, path: &str) -> Result<Result<T, ClientError>, CliError> {
     let client = client(global)?.with_limits(client::Limits { time: HISTORY_TIME_MAX, ..client::Limits::default() });
-    block_on(client.get_json(path))
+    block_on(when_started(global, async || client.get_json(path).await))
 }
 
 /// Makes sure that a node is running: what is waited for would never come otherwise.
@@ -225,7 +252,8 @@ pub(super) fn not_opened(data_dir: &Path, error: OpenError) -> CliError {
 /// Says that a node runs and cannot be reached.
 pub(super) fn socket_gone(data_dir: &Path, holder: &str) -> CliError {
     let socket = data_dir.join("node.sock");
-    let message = format!("process {holder} uses this data directory, but does not answer at {}", socket.display());
+    let process = if holder == "unknown" { "another process".to_owned() } else { format!("process {holder}") };
+    let message = format!("{process} uses this data directory, but does not answer at {}", socket.display());
     CliError::new(Exit::NotRunning, "socket-gone", message).next(format!(
         "wait if the node is starting; if its socket was removed, restart it: `kill {holder}`, \
          then `bailiwick serve --data-dir {}`",

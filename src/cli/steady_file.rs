@@ -25,8 +25,13 @@ impl SteadyFile {
 
     /// The rest, and that there is such a file.
     pub(super) fn sync_all(&self) -> io::Result<()> {
-        self.file.sync_all()
+        on_disk(self.file.sync_all())
     }
+}
+
+/// What is no file on a disk, such as `/dev/null` or a pipe, has nothing to sync.
+fn on_disk(synced: io::Result<()>) -> io::Result<()> {
+    synced.or_else(|error| if error.kind() == io::ErrorKind::InvalidInput { Ok(()) } else { Err(error) })
 }
 
 impl Write for SteadyFile {
@@ -35,7 +40,7 @@ impl Write for SteadyFile {
         self.waiting += written;
         if self.waiting >= WAITING_BYTES_MAX {
             self.waiting = 0;
-            self.file.sync_data()?;
+            on_disk(self.file.sync_data())?;
         }
         Ok(written)
     }
@@ -48,6 +53,13 @@ impl Write for SteadyFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_file_on_a_disk_is_written_as_well() {
+        let mut file = SteadyFile::create(Path::new("/dev/null")).expect("it opens");
+        file.write_all(&vec![0; 2 * WAITING_BYTES_MAX]).expect("it takes everything");
+        file.sync_all().expect("there is nothing to sync");
+    }
 
     #[test]
     fn what_is_written_stands_in_the_file_in_order() {

@@ -133,7 +133,7 @@ fn a_journal_that_was_imported_as_new_touches_nothing_of_the_one_it_was_made_of(
     // when its node has lists of the account, and takes the machines for lost
     let ran = account.up(&second, "8s").code(124);
     // then it has machines of its own, and says why it has not had the volume
-    ran.says("machine/napper is ready").says("volume/dreams is lost").says("stays with that one; destroy it here");
+    ran.says("machine/napper is ready").says("volume/dreams is lost").says("stays there; destroy it here");
     assert!(ours.is_subset(&account.things()));
     run_in(&second, &["down", "--timeout", "60s"]).code(0);
     assert_eq!(account.things(), ours);

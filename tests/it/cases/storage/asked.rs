@@ -110,10 +110,10 @@ struct Volumes {
 /// How a refusal says what the original has a word for.
 const REFUSALS: [(&str, &str); 9] = [
     ("empty", "no pool, count or size is given"),
-    ("count_not_positive", "a count is at least 1"),
-    ("count_too_big", "is more than 64 bits hold"),
-    ("size_negative", "a size is not negative"),
-    ("size_too_big", "is more MiB than 64 bits hold"),
+    ("count_not_positive", "a count must be at least 1"),
+    ("count_too_big", "the count \""),
+    ("size_negative", "a size cannot be negative"),
+    ("size_too_big", "the size \""),
     ("pool_repeated", "the pool is named twice"),
     ("count_repeated", "the count is given twice"),
     ("size_repeated", "the size is given twice"),
