@@ -315,7 +315,7 @@ async fn odd_paths_arrive_letter_by_letter() {
         only(tmpfs.create_filesystems(vec![filesystem(300, 7, None)]).await).unwrap();
         let answer = only(tmpfs.attach_filesystems(vec![attach_filesystem(400, 300, Some(&place))]).await);
         // Nothing was really mounted, and that is noticed.
-        assert!(answer.unwrap_err().text.contains("went elsewhere"));
+        assert!(answer.unwrap_err().text.contains("the mount ended up elsewhere"));
         let mount = ["mount", "-t", "tmpfs", &tag, &text, "-o", "size=7m"].map(str::to_owned).to_vec();
         assert_eq!(scene.yes.take(), [df(&text), mount], "{part:?}");
         let rootfs = scene.filesystems(Way::Rootfs);
@@ -456,6 +456,6 @@ async fn nothing_is_mounted_where_others_may_put_links() {
     fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
     let wish = attach_filesystem(400, 300, Some(&open.join("place")));
     let refused = only(tmpfs.attach_filesystems(vec![wish]).await).unwrap_err();
-    assert!(refused.text.contains("others may change"), "{refused}");
+    assert!(refused.text.contains("other users may change"), "{refused}");
     assert_eq!(scene.yes.take(), [[""; 0]; 0]);
 }

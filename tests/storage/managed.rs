@@ -273,7 +273,10 @@ async fn a_destroyed_filesystem_makes_room_for_the_next_one_on_its_volume() {
     assert_eq!(formatted(&providers), 2);
     only(providers.managed.detach_filesystems(vec![detach_filesystem(AT + 1, FILES + 1)]).await).unwrap();
     only(providers.managed.destroy_filesystems(vec![effect(FILES + 1)]).await).unwrap();
-    // And what somebody else made there since is data as ever.
+    // And what somebody else wrote or made there since is data as ever.
+    OpenOptions::new().write(true).open(&device).unwrap().write_all_at(b"precious", 12 << 20).unwrap();
+    let refused = only(providers.managed.create_filesystems(vec![wish(FILES + 2)]).await).unwrap_err();
+    assert!(refused.text.contains("written after its filesystem was destroyed"), "{refused}");
     let made = Process::new("mkfs.ext4").args(["-q", "-F", &device]).output().unwrap();
     assert!(made.status.success());
     let refused = only(providers.managed.create_filesystems(vec![wish(FILES + 2)]).await).unwrap_err();

@@ -6,7 +6,8 @@
 //! device is being formatted; and only then does that begin. After a crash the note says what to think of what is found: a
 //! complete filesystem is the one that was being made, an unfinished one is ours to make again. Without the note, anything
 //! but zeros is somebody's data, with one exception: the filesystem that we made there ourselves and that was destroyed
-//! since, known by its id. Its bytes stay on the volume until the volume goes or the next filesystem is made there.
+//! since, known by its id. Its bytes stay on the volume until the volume goes or the next filesystem is made there. If the
+//! device shows a file, nothing may have been written to that since the filesystem was made, or mounted last.
 
 use bailiwick_actors::vocab::SizeMib;
 use bailiwick_journal::crash;
@@ -48,7 +49,19 @@ enum Note {
     Done {
         uuid: Uuid,
         size: SizeMib,
+        /// The last change of the file behind its device, when it was made or unmounted last.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        changed: Option<(i64, i64)>,
     },
+}
+
+/// A filesystem that was made here and destroyed since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Destroyed {
+    uuid: Uuid,
+    /// The last change of the file behind its device that was due to it.
+    changed: Option<(i64, i64)>,
 }
 
 fn note_path(ground: &Ground, tag: &Tag) -> AbsPath {
@@ -72,7 +85,7 @@ fn destroyed_path(ground: &Ground, volume: &Tag) -> AbsPath {
     ground.storage_dir.join(&format!("{volume}.destroyed"))
 }
 
-fn destroyed_on(ground: &Ground, volume: &Tag) -> Result<Vec<Uuid>, StorageError> {
+fn destroyed_on(ground: &Ground, volume: &Tag) -> Result<Vec<Destroyed>, StorageError> {
     let path = destroyed_path(ground, volume);
     let Some(content) = ground.tree.read(&path)? else { return Ok(Vec::new()) };
     serde_json::from_slice(&content).map_err(|_| StorageError::BadRecord { path })
@@ -94,6 +107,16 @@ pub fn uuid(ground: &Ground, tag: &Tag) -> Result<Option<Uuid>, StorageError> {
         Some(Note::Done { uuid, .. }) => Some(uuid),
         Some(Note::Formatting { .. }) | None => None,
     })
+}
+
+/// Notes that it was unmounted: what is written to its device from now on is somebody else's.
+pub fn unmounted(ground: &Ground, tag: &Tag, device: &DeviceName) -> Result<(), StorageError> {
+    let Some(Note::Done { uuid, size, changed: before }) = read_note(ground, tag)? else { return Ok(()) };
+    if ground.sight.device(device)?.is_none() {
+        return Ok(());
+    }
+    let changed = ground.sight.writes(device)?.file;
+    if changed == before { Ok(()) } else { write_note(ground, tag, &Note::Done { uuid, size, changed }) }
 }
 
 /// The partition that the filesystem is on; the device itself if it is no whole disk.
@@ -125,7 +148,7 @@ pub async fn create(
     let target = target(&device);
     let written = ground.sight.writes(&device)?;
     let over = match read_note(ground, tag)? {
-        Some(Note::Done { uuid, size }) => {
+        Some(Note::Done { uuid, size, .. }) => {
             return match ground.sight.recognised(&target)? {
                 Content::Ext4 { uuid: found } if found == uuid => Ok(Made { size, uuid }),
                 _ => Err(StorageError::DeviceChanged { device, why: "it does not hold the filesystem that was made" }),
@@ -136,13 +159,13 @@ pub async fn create(
                 return Err(StorageError::DeviceChanged { device, why: "a different device was being formatted" });
             }
             if let Some(uuid) = finished(ground, &target)?.filter(|found| Some(*found) != over) {
-                write_note(ground, tag, &Note::Done { uuid, size })?;
+                write_note(ground, tag, &Note::Done { uuid, size, changed: written.file })?;
                 return Ok(Made { size, uuid });
             }
             ensure_unfinished(ground, &device, &facts.identity, over)?;
             over
         }
-        None => ensure_free(ground, &device, &destroyed_on(ground, volume)?)?,
+        None => ensure_free(ground, &device, &destroyed_on(ground, volume)?, written.file)?,
     };
     if let Some(by) = facts.in_use {
         return Err(StorageError::DeviceInUse { device, by });
@@ -164,7 +187,8 @@ pub async fn create(
             text: "it succeeded, but there is no filesystem".into(),
         });
     };
-    write_note(ground, tag, &Note::Done { uuid, size })?;
+    let changed = ground.sight.writes(&device)?.file;
+    write_note(ground, tag, &Note::Done { uuid, size, changed })?;
     crash::point("storage-format-done");
     forget_destroyed(ground, volume)?;
     Ok(Made { size, uuid })
@@ -182,19 +206,30 @@ fn finished(ground: &Ground, target: &DeviceName) -> Result<Option<Uuid>, Storag
 }
 
 /// Nothing is there, or the filesystem of ours that was destroyed, whose id is the answer.
-fn ensure_free(ground: &Ground, device: &DeviceName, destroyed: &[Uuid]) -> Result<Option<Uuid>, StorageError> {
+fn ensure_free(
+    ground: &Ground,
+    device: &DeviceName,
+    destroyed: &[Destroyed],
+    changed: Option<(i64, i64)>,
+) -> Result<Option<Uuid>, StorageError> {
+    let ids: Vec<Uuid> = destroyed.iter().map(|destroyed| destroyed.uuid).collect();
     let found = match ground.sight.content(device)? {
         Content::Table if target(device) != *device => {
             let target = target(device);
             let within =
                 ground.sight.device(&target)?.is_some().then(|| ground.sight.recognised(&target)).transpose()?;
-            within.filter(|within| is_destroyed(*within, destroyed)).unwrap_or(Content::Table)
+            within.filter(|within| is_destroyed(*within, &ids)).unwrap_or(Content::Table)
         }
         found => found,
     };
     match found {
         Content::Blank => Ok(None),
-        Content::Ext4 { uuid } if destroyed.contains(&uuid) => Ok(Some(uuid)),
+        Content::Ext4 { uuid } if ids.contains(&uuid) => {
+            let known = destroyed.iter().filter(|destroyed| destroyed.uuid == uuid);
+            let is_as_left = known.clone().any(|left| left.changed.is_none() || left.changed == changed);
+            let what = "something that was written after its filesystem was destroyed".to_owned();
+            if is_as_left { Ok(Some(uuid)) } else { Err(StorageError::HoldsData { device: device.clone(), what }) }
+        }
         found => Err(StorageError::HoldsData { device: device.clone(), what: found.what() }),
     }
 }
@@ -275,10 +310,11 @@ pub fn ours(ground: &Ground, tag: &Tag, device: &DeviceName) -> Result<Ours, Sto
 
 /// Gives a filesystem up. Its bytes stay on the volume, `volume`, and go with it, or when another one is made there.
 pub fn destroy(ground: &Ground, tag: &Tag, volume: Option<&Tag>) -> Result<(), StorageError> {
-    if let (Some(uuid), Some(volume)) = (uuid(ground, tag)?, volume) {
+    if let (Some(Note::Done { uuid, changed, .. }), Some(volume)) = (read_note(ground, tag)?, volume) {
         let mut destroyed = destroyed_on(ground, volume)?;
-        if !destroyed.contains(&uuid) {
-            destroyed.push(uuid);
+        let left = Destroyed { uuid, changed };
+        if !destroyed.contains(&left) {
+            destroyed.push(left);
             let content = serde_json::to_vec(&destroyed)
                 .map_err(|error| StorageError::Io { doing: "write a note", source: error.into() })?;
             ground.tree.write(&destroyed_path(ground, volume), &content, Mode::RUSR | Mode::WUSR)?;

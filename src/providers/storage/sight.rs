@@ -70,8 +70,8 @@ pub struct Mount {
 pub struct Writes {
     /// The sectors that were written through the device, if the kernel counts them.
     pub sectors: Option<u64>,
-    /// To the file behind it: seconds and nanoseconds of its last change, and its blocks.
-    pub file: Option<(i64, i64, u64)>,
+    /// To the file behind it: seconds and nanoseconds of its last change.
+    pub file: Option<(i64, i64)>,
 }
 
 /// The file behind a loop device.
@@ -225,7 +225,7 @@ impl Sight for KernelSight {
         // Source: the kernel's Documentation/block/stat.rst. Requests to write would be wrong: a flush is one.
         let sectors = counted.split_whitespace().nth(6).and_then(|sectors| sectors.parse().ok());
         let behind = attribute(&class.join("loop/backing_file"))?.and_then(|path| fs::symlink_metadata(path).ok());
-        let file = behind.map(|behind| (behind.mtime(), behind.mtime_nsec(), behind.blocks()));
+        let file = behind.map(|behind| (behind.mtime(), behind.mtime_nsec()));
         Ok(Writes { sectors, file })
     }
 

@@ -44,14 +44,14 @@ const MANIFEST: &str = "
 
 /// What the journal says of those that could not be taken, and of those that could not be made.
 const REFUSED: [(&str, &str); 8] = [
-    ("machine/in-id", "own id holds a value that is secret"),
-    ("machine/in-zone", "`zone` holds a value that is secret"),
+    ("machine/in-id", "own id contains a secret"),
+    ("machine/in-zone", "`zone` contains a secret"),
     ("machine/in-fault", "***"),
-    ("machine/in-code", "whose code is none"),
+    ("machine/in-code", "without a valid code"),
     ("machine/short", "its key `pin` has 4 bytes"),
     ("machine/twice", "secrets plain and filed of class twice both have the key `userData`"),
-    ("volume/in-id-too", "own id holds a value that is secret"),
-    ("filesystem/in-id-of-it", "own id holds a value that is secret"),
+    ("volume/in-id-too", "own id contains a secret"),
+    ("filesystem/in-id-of-it", "own id contains a secret"),
 ];
 
 /// A lab whose secrets are canaries.
@@ -268,7 +268,7 @@ fn what_a_provider_tells_on_is_heard_nowhere() {
             ["plain", "filed", "object", "folder", "slow", "in-line"].iter().all(|name| runs(name))
         });
         for (entity, why) in REFUSED {
-            // A fault whose code is none leaves open whether it was made: it is asked for, and found.
+            // A fault without a valid code leaves open whether it was made: it is asked for, and found.
             let told = || cage.ran(&["describe", entity]) + &cage.ran(&["log", entity, "-o", "json"]);
             eventually(&format!("{entity} is refused: {why}"), || told().contains(why));
         }
@@ -294,7 +294,7 @@ fn what_a_provider_tells_on_is_heard_nowhere() {
         assert!(is_told || lossy(&told).contains(&json.replace('ö', "\\u00f6")[1..30]), "it did not tell: {place}");
     }
     let heard = said.join("\n");
-    for sign in ["do you know ***", "variable CANARY_TOKEN; it is blotted out", "\"00\":\"***\""] {
+    for sign in ["do you know ***", "variable CANARY_TOKEN; it is removed", "\"00\":\"***\""] {
         assert!(heard.contains(sign), "it was not heard at all: {sign}");
     }
     for text in &said {

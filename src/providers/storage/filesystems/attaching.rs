@@ -122,6 +122,9 @@ async fn release(
         }
         crash::point("storage-filesystem-unmounted");
     }
+    if let (Way::Managed, Some(device)) = (way, &claim.device) {
+        managed::unmounted(ground, tag, &device.parse()?)?;
+    }
     unclaim(ground, way, record, tag)
 }
 
