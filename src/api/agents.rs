@@ -1,17 +1,14 @@
 //! What agents say and are told: `POST /v1/agents/{machine}/join` once, then `…/report`, and `…/storage` for what they do
 //! with storage.
 
-use std::{
-    sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::sync::{Mutex, PoisonError};
 
 use actix_web::{HttpRequest, http::StatusCode, http::header::AUTHORIZATION, web};
 use bailiwick_actors::{
     machine::NodeFacts,
     ports,
     shell::{AgentReport, Heartbeat},
-    vocab::{EffectId, Name, Nonce},
+    vocab::{EffectId, Name, Nonce, Timestamp},
 };
 
 use super::{
@@ -50,7 +47,7 @@ async fn join(
     let agent::Join { effect, nonce, token, node } = join.into_inner();
     let machine: Name = machine.parse().map_err(|_| denied())?;
     let token = shared.enrolments.admit(effect, &token, shared.node.now()).map_err(|why| {
-        tell_refused(&machine, effect, &why);
+        tell_refused(&machine, effect, &why, shared.node.now());
         Failure::new(StatusCode::UNAUTHORIZED, why.code(), why.to_string())
     })?;
     is_ours(&shared, nonce.as_ref(), effect)?;
@@ -62,15 +59,15 @@ async fn join(
 }
 
 /// Says that an agent was refused, at most once a second: whoever tries in vain without end would fill the log.
-fn tell_refused(machine: &Name, effect: EffectId, why: &dyn std::fmt::Display) {
-    static QUIET: Mutex<Option<(Instant, u64)>> = Mutex::new(None);
-    let (now, mut quiet) = (Instant::now(), QUIET.lock().unwrap_or_else(PoisonError::into_inner));
+fn tell_refused(machine: &Name, effect: EffectId, why: &dyn std::fmt::Display, now: Timestamp) {
+    static QUIET: Mutex<Option<(Timestamp, u64)>> = Mutex::new(None);
+    let mut quiet = QUIET.lock().unwrap_or_else(PoisonError::into_inner);
     match &mut *quiet {
         Some((until, more)) if now < *until => *more += 1,
         other => {
             let more = other.map_or(0, |(_, more)| more);
             tracing::warn!(%machine, %effect, %why, more, "an agent was refused");
-            *other = Some((now + Duration::from_secs(1), 0));
+            *other = Some((now.after(1_000), 0));
         }
     }
 }

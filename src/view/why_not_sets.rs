@@ -279,7 +279,7 @@ fn voters_suffice(fleet: &Fleet, row: &MemberRow) -> Option<Unmet> {
     let servers = usize::try_from(state.spec.as_ref()?.servers).ok()?;
     let because = format!("replica-set/{} has {} of the {servers} voters it should have", row.set, state.voters());
     let by = format!("`bailiwick enable-ha NUMBER {}` with a larger number", row.set);
-    let is_chosen = planned(fleet, &row.set, state).not_chosen.get(row.machine.as_ref()?.as_str()).is_none();
+    let is_chosen = !planned(fleet, &row.set, state).not_chosen.contains_key(row.machine.as_ref()?.as_str());
     (servers <= state.voters() && is_chosen).then(|| Unmet::new("a vote", because, by))
 }
 
