@@ -68,6 +68,17 @@ pub fn harvest(fleet: &Fleet, mode: Option<HarvestMode>) -> DryRun {
     }
 }
 
+/// The instances whose deletion their provider has confirmed and that it lists all the same: which machine's, what becomes of
+/// each, and since when.
+pub(super) fn still_listed(fleet: &Fleet) -> impl Iterator<Item = (Unknown, Timestamp)> {
+    let rule = fleet.policy().harvest;
+    let listed = fleet.seen.sightings.iter().filter(|(_, sighting)| sighting.status != SightingStatus::Gone);
+    listed.filter_map(move |(effect, sighting)| {
+        let unclaimed = sighting.unclaimed.filter(|unclaimed| unclaimed.was_deleted)?;
+        Some((row(fleet, *effect, sighting, &rule)?, unclaimed.since))
+    })
+}
+
 fn row(fleet: &Fleet, effect: EffectId, sighting: &Sighting, rule: &policy::Harvest) -> Option<Unknown> {
     let stream = StreamId::new(machine::State::KIND, sighting.machine.as_str()).expect("names are checked");
     let state = fleet.machines.get(stream.name());

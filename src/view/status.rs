@@ -19,6 +19,7 @@ use super::{
     alike::{Group, groups},
     budgets,
     filesystem_rows::{filesystem_attachments, filesystems},
+    harvest::still_listed,
     machine_classes::machine_classes,
     machine_deployments::{MachineDeploymentRow, machine_deployments},
     machine_detail::machine_detail,
@@ -180,7 +181,8 @@ pub fn status(fleet: &Fleet) -> Status {
         next_try_ms: look.next_call.map(|at| at.0).or(look.next_try_ms),
     };
     let trouble = looks.iter().filter(|look| look.is_trouble()).map(told);
-    let trouble: Vec<Trouble> = trouble.chain(left_behind(fleet)).chain(outages(fleet)).collect();
+    let trouble: Vec<Trouble> =
+        trouble.chain(left_behind(fleet)).chain(returned(fleet)).chain(outages(fleet)).collect();
     let on_its_way = |look: &&Look| !look.is_trouble() && (look.leaving || !look.ready);
     let progress: Vec<Trouble> = looks.iter().filter(on_its_way).map(told).collect();
     Status {
@@ -208,6 +210,20 @@ fn outages(fleet: &Fleet) -> impl Iterator<Item = Trouble> {
             why: format!("it does not answer{fault}: none of its machines is replaced until it does"),
             since_ms: since.0,
             next_try_ms: None,
+        }
+    })
+}
+
+/// Instances whose deletion was confirmed and that are listed all the same.
+fn returned(fleet: &Fleet) -> impl Iterator<Item = Trouble> {
+    still_listed(fleet).map(|(unknown, since)| {
+        let instance = unknown.instance.map_or_else(|| "an instance".to_owned(), |name| format!("instance {name}"));
+        Trouble {
+            entity: format!("machine/{}", unknown.machine),
+            status: "left-behind",
+            why: format!("its provider said that {instance} is deleted, and still lists it; {}", unknown.why),
+            since_ms: since.0,
+            next_try_ms: unknown.not_before_ms,
         }
     })
 }

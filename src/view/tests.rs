@@ -322,3 +322,30 @@ fn what_is_to_come_counts_from_the_moment_that_is_looked_at() {
     assert!(before.starts_with("unavailable: no room; attempt 2 in 2s (00:00:"), "{before}");
     assert!(after.starts_with("unavailable: no room; attempt 2 now (due since 00:00:"), "{after}");
 }
+
+#[test]
+fn an_instance_that_is_listed_after_its_deletion_was_confirmed_is_trouble_at_once() {
+    // given: a machine that was removed, as its provider confirmed
+    let (journal, mut desk) = lab();
+    let running = desk.provider.instances.iter().find(|(_, instance)| instance.machine.as_str() == "db");
+    let (effect, instance) = running.map(|(effect, instance)| (*effect, instance.clone())).expect("it runs");
+    desk.attachment("db:data", bailiwick_actors::volume_attachment::Command::Remove);
+    desk.settle();
+    desk.machine("db", machine::Command::Remove);
+    desk.settle();
+    let troubled = || {
+        let status = status(&Fleet::at_head(&*journal).unwrap());
+        status.trouble.into_iter().find(|trouble| trouble.entity == "machine/db")
+    };
+    assert_eq!(troubled(), None);
+    // when: its provider lists its instance all the same
+    desk.provider.instances.insert(effect, instance);
+    for _ in 0..2 {
+        desk.now = desk.now.after(1_000);
+        desk.list();
+    }
+    // then
+    let told = troubled().expect("it is told before it is deleted again");
+    assert_eq!(told.status, "left-behind");
+    assert!(told.why.contains("still lists it"), "{told:?}");
+}
