@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::wire::{change::Rehearse, problem::Problem};
 use crate::{
     audit::{self, About, Side, why},
-    view::{self, At, Calendar, ClockReport, ClockStep, Fleet, LogFilter, Only, Selector},
+    view::{self, At, Calendar, ClockReport, ClockStep, Fleet, HostTrouble, LogFilter, Only, Selector},
 };
 
 /// What a question may add to its path: `?at=@17&limit=20`.
@@ -274,6 +274,8 @@ impl Query {
                     status.clock =
                         ClockStep::between(journal, &fleet.calendar, fleet.time, clock).map_err(unreadable)?;
                     status.node = fleet.host.trouble.clone();
+                    let gap = view::gap_at_start(journal, fleet.time).map_err(unreadable)?;
+                    status.node.extend(gap.map(|(why, since)| HostTrouble { status: "clock", why, since_ms: since.0 }));
                 }
                 json(&status)
             }

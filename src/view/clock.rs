@@ -1,7 +1,7 @@
 //! How far the node's time is from the clock of its host.
 
 use bailiwick_actors::vocab::Timestamp;
-use bailiwick_journal::{Filter, Journal, Position, ReadError};
+use bailiwick_journal::{Filter, Journal, JournalNote, NOTE_STREAM, Position, ReadError};
 use serde::Serialize;
 
 use super::{Calendar, Correction, Fleet, position_at};
@@ -119,18 +119,39 @@ pub fn on_node_time(moment: Timestamp, time: Timestamp, clock: Timestamp) -> Tim
 /// A start so long after the last entry is more often a wrong clock than a long rest: 90 days.
 const GAP_MS: u64 = 90 * 86_400_000;
 
+/// For so long after such a start it is told.
+const GAP_TOLD_MS: u64 = 86_400_000;
+
 /// That the clock at the last entry, which a start has just written, was far ahead of the entry before it.
 ///
 /// # Errors
 /// As [`ClockStep::between`].
 pub fn gap(journal: &dyn Journal) -> Result<Option<String>, ReadError> {
-    let head = journal.head();
-    let Some(before) = head.position.0.checked_sub(1).filter(|before| *before > 0).map(Position) else {
+    gap_before(journal, journal.head().position, Timestamp(journal.head().time_ms))
+}
+
+/// The same of the last start, for a day, and since when; none if the clock was corrected since.
+///
+/// # Errors
+/// As [`ClockStep::between`].
+pub fn gap_at_start(journal: &dyn Journal, now: Timestamp) -> Result<Option<(String, Timestamp)>, ReadError> {
+    let notes = Filter { streams: [NOTE_STREAM.parse().expect("a valid name")].into(), ..Filter::all() };
+    let Some(last) = journal.read_back(Position(1), journal.head().position, &notes).next() else { return Ok(None) };
+    let last = last?;
+    let began = Timestamp(last.header.meta.time_ms);
+    let is_start =
+        last.events.first().is_some_and(|note| matches!(JournalNote::decode(note), Ok(JournalNote::WriterOpened(_))));
+    if !is_start || began.after(GAP_TOLD_MS) < now {
         return Ok(None);
-    };
+    }
+    Ok(gap_before(journal, last.header.position, began)?.map(|text| (text, began)))
+}
+
+fn gap_before(journal: &dyn Journal, start: Position, began: Timestamp) -> Result<Option<String>, ReadError> {
+    let Some(before) = start.0.checked_sub(1).filter(|before| *before > 0).map(Position) else { return Ok(None) };
     let Some(header) = journal.read_headers(before, before, &Filter::all()).next() else { return Ok(None) };
     let before_ms = header?.meta.time_ms;
-    let gap_ms = head.time_ms.saturating_sub(before_ms);
+    let gap_ms = began.0.saturating_sub(before_ms);
     Ok((gap_ms > GAP_MS).then(|| {
         let (by, last) = (period(gap_ms), Timestamp(before_ms));
         format!(

@@ -16,7 +16,7 @@ pub struct Host {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HostTrouble {
-    /// `disk-full`, `degraded` or `failed`.
+    /// `disk-full`, `degraded`, `failed` or `clock`.
     pub status: &'static str,
     pub why: String,
     /// Since when, in milliseconds since 1970.

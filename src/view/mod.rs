@@ -49,7 +49,7 @@ pub use alike::{Group, NAMED_MAX};
 pub use blockers::{Blocker, blockers};
 pub use budgets::Budgets;
 pub use calendar::{Calendar, Correction};
-pub use clock::{ClockReport, ClockStep, gap, is_step, on_node_time};
+pub use clock::{ClockReport, ClockStep, gap, gap_at_start, is_step, on_node_time};
 pub use describe::{ConditionRow, Description, EffortRow, History, Row, describe};
 pub use diff::{Change, Diff, FactChange, Only, Origin, Point, diff};
 pub use documents::{DocumentRow, documents, users};
