@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use bailiwick_actors::{
     machine, policy,
+    ports::{Condition, Healthy},
     testing::Desk,
     vocab::{Fault, FaultCode, Timestamp},
 };
@@ -348,4 +349,23 @@ fn an_instance_that_is_listed_after_its_deletion_was_confirmed_is_trouble_at_onc
     let told = troubled().expect("it is told before it is deleted again");
     assert_eq!(told.status, "left-behind");
     assert!(told.why.contains("still lists it"), "{told:?}");
+}
+
+#[test]
+fn why_a_machine_is_not_replaced_names_its_hold_its_keeping_and_what_does_not_count() {
+    let (journal, mut desk) = lab();
+    let because = || {
+        let answer =
+            why_not(&Fleet::at_head(&*journal).unwrap(), &stream("machine/db"), "replaced").expect("a machine");
+        answer.unmet.expect("something is missing").because
+    };
+    assert_eq!(because(), "it is healthy");
+    // A condition that does not count is no reason, and no health either.
+    let bad = Condition { kind: "WorkloadRunning/w".into(), healthy: Healthy::No, text: "exit code 3".into() };
+    let effect = desk.provider.instances.iter().find(|(_, it)| it.machine.as_str() == "db").map(|(effect, _)| *effect);
+    let report = machine::Report::Node { effect: effect.expect("it runs"), conditions: vec![bad] };
+    desk.machine("db", machine::Command::Report(report));
+    assert_eq!(because(), "WorkloadRunning/w (exit code 3) is not one of its nodeConditions");
+    desk.machine("db", machine::Command::Hold { reason: "its disk".into(), until: None });
+    assert_eq!(because(), "it is held (its disk): nothing is replaced until the hold ends");
 }

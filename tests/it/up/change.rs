@@ -167,6 +167,11 @@ fn a_plan_is_refused_as_the_apply_would_be() {
             lab.run(&[asked, &file]).code(5).says(&format!("error[{code}]")).says(said);
         }
     }
+    // Nor is a volume taken over by who only knows those that it has made.
+    lab.run(&["import", "volume/old", "--provider", "local", "--volume-id", "vol-1"])
+        .code(5)
+        .says("error[cannot-import]")
+        .says("only knows volumes that it has created");
     // Whichever comes first, the mount or the policy.
     let mounted = lab.manifest("mounted.yaml", format!("{TWO_MACHINES}{}", no_path(mounted)));
     lab.run(&["apply", &mounted]).code(0);
