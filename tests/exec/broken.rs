@@ -139,8 +139,8 @@ async fn one_that_does_not_greet() {
     for (script, words) in [
         ("exit 0", "exit status: 0"),
         ("read first; echo 'who is there?'; cat", "not a JSON object"),
-        (r#"read first; echo '{"id":1,"ok":{"version":2}}'; cat"#, "version 2, and we speak 1"),
-        (r#"read first; echo '{"id":1,"ok":"hello"}'; cat"#, "another shape"),
+        (r#"read first; echo '{"id":1,"ok":{"version":2}}'; cat"#, "version 2, this node speaks 1"),
+        (r#"read first; echo '{"id":1,"ok":"hello"}'; cat"#, "unknown format"),
         (r#"read first; echo '{"id":1,"fault":{"code":"unimplemented","text":"too old"}}'; cat"#, "too old"),
         (r#"read first; echo '{"id":2,"ok":[]}'; cat"#, "never made"),
     ] {

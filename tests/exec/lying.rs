@@ -38,13 +38,13 @@ async fn lies_leave_open_what_has_happened_and_the_process_goes_on() {
         (r#"{"id":2,"ok":[{"ok":null},{"ok":null}]}"#.into(), "2 answers to 1 questions"),
         (r#"{"id":2,"ok":{"complete":true}}"#.into(), "not a list of results"),
         (r#"{"id":2,"ok":[null]}"#.into(), "neither `ok` nor `fault`"),
-        (r#"{"id":2,"ok":[{"ok":null}]}"#.into(), "another shape"),
-        (r#"{"id":2,"ok":[{"fault":{"code":"everything-is-fine"}}]}"#.into(), "whose code is none"),
-        (r#"{"id":2,"fault":{"code":"SECRET"}}"#.into(), "whose code is none"),
+        (r#"{"id":2,"ok":[{"ok":null}]}"#.into(), "is malformed"),
+        (r#"{"id":2,"ok":[{"fault":{"code":"everything-is-fine"}}]}"#.into(), "without a valid code"),
+        (r#"{"id":2,"fault":{"code":"SECRET"}}"#.into(), "without a valid code"),
         (machine("effect", &format!("\"{}\"", effect(2))), "another effect id"),
         (machine("machine", "\"db\""), "another machine"),
-        (machine("instance", "\"\""), "own id"),
-        (machine("instance", &format!("\"{}\"", "i".repeat(300))), "own id"),
+        (machine("instance", "\"\""), "provider's id"),
+        (machine("instance", &format!("\"{}\"", "i".repeat(300))), "provider's id"),
         (machine("status", "\"SECRET\""), "expected"),
     ] {
         let ground = Ground::new();

@@ -124,7 +124,7 @@ pub fn somebody_else_edits_the_set_at_the_same_time() {
         ];
         let run = settled(kept, &script);
         assert_eq!(voting(&run).len(), 5, "what somebody took is given back: {:?}", steps(&run));
-        let is_of_another = |fault: &Fault| fault.text.contains("another one by now");
+        let is_of_another = |fault: &Fault| fault.text.contains("has changed since");
         let refused = |(_, state, _): &(u64, State, _)| match &state.phase {
             Phase::Waiting { fault, .. } => is_of_another(fault),
             _ => false,

@@ -38,6 +38,8 @@ struct Form {
     bytes: Box<[u8]>,
     /// Whose it is, for people: "variable CLOUD_TOKEN".
     of: Arc<str>,
+    /// The letters beside it may hold bits of it.
+    is_base64: bool,
 }
 
 impl fmt::Debug for Blot {
@@ -55,20 +57,20 @@ impl Blot {
     /// Looks for a value from now on, in all forms that are long enough.
     pub fn add(&mut self, of: &str, value: &str) {
         let of: Arc<str> = of.into();
-        for form in forms(value) {
-            self.insert(&of, form);
+        for (form, is_base64) in forms(value) {
+            self.insert(&of, form, is_base64);
         }
     }
 
     /// Looks for these bytes in base64 from now on.
     pub fn add_base64(&mut self, of: &str, bytes: &[u8]) {
         let of: Arc<str> = of.into();
-        base64_within(bytes).for_each(|form| self.insert(&of, form.into_bytes().into()));
+        base64_within(bytes).for_each(|form| self.insert(&of, form.into_bytes().into(), true));
     }
 
     /// Looks for these bytes from now on, as they are.
     pub fn add_bytes(&mut self, of: &str, bytes: &[u8]) {
-        self.insert(&of.into(), bytes.into());
+        self.insert(&of.into(), bytes.into(), false);
     }
 
     /// Whether it looks for these bytes already.
@@ -93,14 +95,14 @@ impl Blot {
         }
     }
 
-    fn insert(&mut self, of: &Arc<str>, bytes: Box<[u8]>) {
+    fn insert(&mut self, of: &Arc<str>, bytes: Box<[u8]>, is_base64: bool) {
         let Some(start) = start(&bytes) else { return };
         let forms = self.forms.entry(start).or_default();
         let Err(at) = forms.binary_search_by(|form| bytes.len().cmp(&form.bytes.len()).then(form.bytes.cmp(&bytes)))
         else {
             return;
         };
-        forms.insert(at, Form { bytes, of: of.clone() });
+        forms.insert(at, Form { bytes, of: of.clone(), is_base64 });
         self.filter.insert(&start);
     }
 
@@ -136,14 +138,20 @@ impl Blot {
         let mut out = Vec::new();
         let mut covered = 0;
         for at in 0..(text.len() + 1).saturating_sub(TELLING_BYTES_MIN) {
-            let Some((length, of)) = self.longest_at(&text[at..], is_cut) else { continue };
+            let Some(form) = self.longest_at(&text[at..], is_cut) else { continue };
+            let mut end = text.len().min(at + form.bytes.len());
+            let mut begin = at;
+            if form.is_base64 {
+                begin -= letters_of_base64(text[..at].iter().rev());
+                end += letters_of_base64(text[end..].iter());
+            }
             if covered <= at {
-                out.extend_from_slice(&text[covered..at]);
+                out.extend_from_slice(&text[covered..begin.max(covered)]);
                 out.extend_from_slice(MARK.as_bytes());
             }
-            covered = covered.max(at + length);
-            if !found.contains(of) {
-                found.insert(of.clone());
+            covered = covered.max(end);
+            if !found.contains(&form.of) {
+                found.insert(form.of.clone());
             }
         }
         let end = if is_cut { end_of_cut(text, covered) } else { text.len() };
@@ -153,13 +161,19 @@ impl Blot {
         })
     }
 
-    /// How many bytes of this are the longest form that it begins with.
-    fn longest_at(&self, text: &[u8], is_cut: bool) -> Option<(usize, &Arc<str>)> {
+    /// The longest form that this begins with.
+    fn longest_at(&self, text: &[u8], is_cut: bool) -> Option<&Form> {
         let start = start(text).filter(|start| self.filter.may_have(start))?;
         let forms = self.forms.get(&start)?.iter();
         let begun = |form: &&Form| text.starts_with(&form.bytes) || (is_cut && form.bytes.starts_with(text));
-        forms.clone().find(begun).map(|form| (form.bytes.len().min(text.len()), &form.of))
+        forms.clone().find(begun)
     }
+}
+
+/// How many letters beside some base64 may hold bits of what those around them hold: four of them are three bytes.
+fn letters_of_base64<'t>(beside: impl Iterator<Item = &'t u8>) -> usize {
+    let is_letter = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/-_=".contains(byte);
+    beside.take(4).take_while(is_letter).count()
 }
 
 /// What is behind this is too little to be told from the beginning of a form.
@@ -197,16 +211,17 @@ impl Filter {
     }
 }
 
-/// The forms of a value that are long enough to be told from other text.
-fn forms(value: &str) -> BTreeSet<Box<[u8]>> {
+/// The forms of a value that are long enough to be told from other text, each with whether it is base64.
+fn forms(value: &str) -> BTreeMap<Box<[u8]>, bool> {
     let mut parts: BTreeSet<String> = lines_of(value).collect();
     let within: Option<serde_json::Value> = serde_json::from_str(value).ok();
     within.iter().for_each(|json| texts_within(json, &mut parts));
-    let mut forms: BTreeSet<Box<[u8]>> = BTreeSet::new();
+    let mut forms: BTreeMap<Box<[u8]>, bool> = BTreeMap::new();
     for part in parts.iter().filter(|part| TELLING_BYTES_MIN <= part.len()) {
-        forms.insert(part.as_bytes().into());
-        let texts = escapes::all(part).chain(base64_within(part.as_bytes())).chain(hex(part.as_bytes()));
-        forms.extend(texts.map(|text| text.into_bytes().into()));
+        forms.extend(base64_within(part.as_bytes()).map(|text| (text.into_bytes().into(), true)));
+        forms.insert(part.as_bytes().into(), false);
+        let texts = escapes::all(part).chain(hex(part.as_bytes()));
+        forms.extend(texts.map(|text| (text.into_bytes().into(), false)));
     }
     forms
 }
@@ -234,20 +249,14 @@ fn lines_of(text: &str) -> impl Iterator<Item = String> {
 
 /// The letters of base64 in which nothing but these bytes stand, wherever they begin in what is encoded: `user:password`.
 fn base64_within(bytes: &[u8]) -> impl Iterator<Item = String> {
-    let within = (0..3).filter_map(|skipped| {
-        let rest = bytes.get(skipped..)?;
-        let whole = &rest[..rest.len() / 3 * 3];
-        (TELLING_BYTES_MIN <= whole.len()).then(|| whole.as_chunks().0.iter().flat_map(base64).collect::<String>())
+    let standard = (0..3).map(|before| {
+        let all: Vec<u8> = std::iter::repeat_n(0, before).chain(bytes.iter().copied()).collect();
+        let three = |part: &[u8]| std::array::from_fn(|at| part.get(at).copied().unwrap_or(0));
+        let letters = all.chunks(3).flat_map(|part| base64(&three(part)));
+        // A letter is six bits.
+        let (first, end) = ((8 * before).div_ceil(6), 8 * all.len() / 6);
+        letters.take(end).skip(first).collect::<String>()
     });
-    // Of the whole, with its last letters.
-    let (threes, rest) = bytes.as_chunks();
-    let mut last = [0; 3];
-    last[..rest.len()].copy_from_slice(rest);
-    let letters = threes
-        .iter()
-        .flat_map(base64)
-        .chain(base64(&last).into_iter().take(rest.len() + usize::from(!rest.is_empty())));
-    let standard = within.chain([letters.collect::<String>()]);
     standard.flat_map(|text| [text.replace('+', "-").replace('/', "_"), text])
 }
 
@@ -333,16 +342,29 @@ mod tests {
     }
 
     #[test]
-    fn in_base64_at_most_a_letter_or_two_at_an_end_are_left() {
-        // `Basic` of `a:`, `ab:` and `abc:` with the password behind it, and of the password alone, with a line end.
-        let blot = of(&["correct horse"]);
-        for text in
-            ["YTpjb3JyZWN0IGhvcnNl", "YWI6Y29ycmVjdCBob3JzZQ==", "YWJjOmNvcnJlY3QgaG9yc2U=", "Y29ycmVjdCBob3JzZQo="]
-        {
-            let left = blot.out(text).into_owned();
-            assert!(left.contains(MARK) && left.len() <= 8 + MARK.len() + 4, "{text}: {left}");
+    fn in_base64_no_letter_is_left_that_holds_a_bit_of_it() {
+        let encoded = |bytes: &[u8]| {
+            let three = |part: &[u8]| std::array::from_fn(|at| part.get(at).copied().unwrap_or(0));
+            let letters = |part: &[u8]| base64(&three(part)).into_iter().take(part.len() + 1).collect::<String>();
+            bytes.chunks(3).map(letters).collect::<String>()
+        };
+        for value in ["correct horse", "sesame", "~~~???~~~"] {
+            let blot = of(&[value]);
+            for (before, behind) in (0..=7).flat_map(|before| (0..=7).map(move |behind| (before, behind))) {
+                let text = encoded(&[&b"abcdefg"[..before], value.as_bytes(), &b"hijklmn"[..behind]].concat());
+                for text in [text.replace('+', "-").replace('/', "_"), text] {
+                    let told = blot.out(&text).into_owned();
+                    let (first, last) = told.split_once(MARK).unwrap_or_else(|| panic!("{text}: {told}"));
+                    // Only whole threes of what stands before it, and what begins after the last three that it is in.
+                    assert!(first.len() <= before / 3 * 4, "{before} before {value}: {told}");
+                    let in_last_three = (before + value.len()).div_ceil(3) * 4;
+                    assert!(last.len() <= text.len().saturating_sub(in_last_three), "{behind} behind {value}: {told}");
+                }
+            }
+            assert_eq!(blot.out(&format!("{}==", encoded(value.as_bytes()))), MARK, "alone");
         }
-        assert_eq!(blot.out("Y29ycmVjdCBob3JzZQ=="), "***==", "alone, all of it is found");
+        // `Basic` of `ab:` and the password behind it.
+        assert_eq!(of(&["correct horse"]).out("Basic YWI6Y29ycmVjdCBob3JzZQ== and more"), "Basic *** and more");
         assert_eq!(of(&["~~~???~~~"]).out("fn5-Pz8_fn5-"), MARK, "as in URLs");
     }
 
