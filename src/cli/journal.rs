@@ -150,7 +150,8 @@ fn check_table(report: &Checked) -> Table {
         table.add([Cell::bad("problem"), problem.as_str().into()]);
     }
     if let Some((first, last)) = report.missing_positions {
-        table.add([Cell::bad("missing"), format!("at least {}", from_to(&first, &last)).into()]);
+        // What is behind the first damage is not looked for here: salvage does, and finds what is intact.
+        table.add([Cell::bad("missing or unreadable"), from_to(&first, &last).into()]);
     }
     for events in &report.missing {
         table.add([Cell::bad("missing"), events.as_str().into()]);

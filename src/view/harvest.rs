@@ -10,7 +10,7 @@ use bailiwick_journal::StreamId;
 use serde::Serialize;
 
 use super::Fleet;
-use crate::words::due;
+use crate::words::{count, due};
 
 /// One instance that no machine claims.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -95,7 +95,9 @@ fn row(fleet: &Fleet, effect: EffectId, sighting: &Sighting, rule: &policy::Harv
                 ("stop", format!("machine/{} had it deleted, but its provider still lists it", sighting.machine))
             }
             Outlook::Due => ("stop", "it is unknown, was seen often enough, and its grace period is over".into()),
-            Outlook::Sightings { more } => ("wait", format!("it must be seen in {more} more complete lists")),
+            Outlook::Sightings { more } => {
+                ("wait", format!("it must be seen in {}", count(more as usize, "more complete list")))
+            }
             Outlook::Grace { until } if until <= fleet.time => {
                 ("wait", "its grace period is over; the next complete list decides".into())
             }

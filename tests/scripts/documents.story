@@ -19,7 +19,7 @@
 00:00:00.021    17 supervisor/machines          provider simulated reported zone a, zone b, zone c, because the provider's zones changed (supervisor/machines)
 00:00:05.039    18 supervisor/machines          provider simulated reported: new instance i-0002 of machine/plain, because the list differs from the last one (supervisor/machines)
 00:00:10.000    19 machine/plain                agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/plain)
-00:05:00.000     --- an operator applies 1 declarations
+00:05:00.000     --- an operator applies 1 declaration
 00:05:00.000    20 node/requests                answered a request with 1 command (operator)
 00:05:00.000    21 subnet/inner-ab              declared subnet 10.0.1.0/24 in space inner, zones a, b, because it was not declared before (operator)
 00:05:00.000    22 supervisor/machines          ordered machine/one: start with space inner, from application/shop revision 1 and 2 documents more; ordered machine/two: start with space inner, from application/shop revision 1 and 2 documents more, because the observed state requires it (supervisor/machines)
@@ -36,7 +36,7 @@
 00:06:00.000     --- the node is killed
 00:06:00.000     --- crash (now)
 00:06:00.000    33 node/journal                 opened the journal after an unclean stop (start 2) (node)
-00:10:00.000     --- an operator applies 1 declarations
+00:10:00.000     --- an operator applies 1 declaration
 00:10:00.000    34 node/requests                answered a request with 1 command (operator)
 00:10:00.000    35 image-metadata/jammy         declared image ami-1 for ubuntu@22.04/stable, amd64, stream released, because it was not declared before (operator)
 00:10:00.000    36 supervisor/machines          ordered machine/imaged: start with image ami-1, from image-metadata/jammy revision 1, because the observed state requires it (supervisor/machines)

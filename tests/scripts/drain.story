@@ -22,8 +22,8 @@
 00:00:10.000    21 machine/gamma                agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/gamma)
 00:00:10.000    22 supervisor/storage           agents reported: volume data is device sim-8fa516fc on machine alpha, because the devices of machines changed (supervisor/storage)
 00:00:10.000    23 machine/beta                 agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/beta)
-00:05:00.000     --- what runs on beta does not end any more
-00:05:00.000     --- what runs on gamma does not end any more
+00:05:00.000     --- what runs on beta no longer stops
+00:05:00.000     --- what runs on gamma no longer stops
 00:06:00.000     --- an operator removes machine/alpha
 00:06:00.000    24 node/requests                answered a request with 1 command (operator)
 00:06:00.000    25 machine/alpha                removal started; drain started: workloads must stop by 00:16:00.000, because its removal was requested, and its workloads stop first (operator)

@@ -174,8 +174,8 @@
 00:22:00.073   168 machine-set/web-1            removed, because its removal was requested and its last machine is gone (supervisor/machine-sets, after 167)
 00:22:00.073   169 supervisor/machine-sets      told machine-deployment/web: its last set is gone, because the observed state requires it (supervisor/machine-sets)
 00:22:00.073   170 machine-deployment/web       removed, because its removal was requested and its last set is gone (supervisor/machine-sets, after 169)
-00:22:00.098   171 volume/web-1-1-disk-0-volume provider confirmed its removal; removed, because the provider confirmed that it is destroyed (executor, after 164)
-00:22:00.098   172 volume/web-1-2-disk-0-volume provider confirmed its removal; removed, because the provider confirmed that it is destroyed (executor, after 162)
+00:22:00.098   171 volume/web-1-1-disk-0-volume provider confirmed its removal; removed, because the provider reported success (executor, after 164)
+00:22:00.098   172 volume/web-1-2-disk-0-volume provider confirmed its removal; removed, because the provider reported success (executor, after 162)
 00:22:05.038   173 supervisor/machines          provider simulated reported: instance of machine/web-1-1 missing, instance of machine/web-1-2 missing, because the list differs from the last one (supervisor/machines)
 00:22:10.037   174 supervisor/machines          provider simulated reported: 2 missing instances dropped, because the list differs from the last one (supervisor/machines)
 

@@ -1,6 +1,6 @@
 00:00:00.000     1 node/journal                 created the journal (node)
 00:00:00.000     2 policy/default               settings changed, because the settings differ from those in force (node)
-00:00:00.000     --- an operator applies 1 declarations
+00:00:00.000     --- an operator applies 1 declaration
 00:00:00.000     3 node/requests                answered a request with 1 command (operator)
 00:00:00.000     4 machine/alpha                declared with provider simulated, 0 workloads; requested a new instance, because it was declared and has no instance yet (operator)
 00:00:00.041     5 machine/alpha                provider created instance i-0002; has until 00:20:00.041 to become healthy, because the provider reported success (executor, after 4)
@@ -9,7 +9,7 @@
 00:02:00.000     --- an operator disowns the instance of alpha
 00:02:00.000     8 node/requests                answered a request with 1 command (operator)
 00:02:00.000     9 machine/alpha                disowned instance 16cada51-0ade-584d-842a-41e17a2f2f58, which keeps running, because an operator disowned its instance (operator)
-00:10:00.000     --- an operator gives alpha an instance
+00:10:00.000     --- an operator assigns alpha an instance
 00:10:00.000    10 node/requests                answered a request with 1 command (operator)
 00:10:00.000    11 machine/alpha                adopted instance i-0002; has until 00:30:00.000 to become healthy, because an operator assigned it an unmanaged instance (operator)
 00:10:10.000    12 machine/alpha                agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/alpha)

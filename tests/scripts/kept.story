@@ -105,7 +105,7 @@
 01:15:35.041   100 machine/web-1                released volume web-1-data-0; nothing depends on it any more; requested the deletion of its instance, because nothing depends on it any more (supervisor/storage, after 99)
 01:15:35.041   101 volume/web-1-data-0          released from machine web-1; no longer attached anywhere; requested its removal from the provider, because it is no longer attached (supervisor/storage, after 99)
 01:15:35.065   102 machine/web-1                provider deleted the instance; removed, because the provider confirmed that its instance is gone (executor, after 100)
-01:15:35.077   103 volume/web-1-data-0          provider confirmed its removal; removed, because the provider confirmed that it is destroyed (executor, after 101)
+01:15:35.077   103 volume/web-1-data-0          provider confirmed its removal; removed, because the provider reported success (executor, after 101)
 01:15:40.014   104 supervisor/machines          provider simulated reported: instance of machine/web-1 missing, because the list differs from the last one (supervisor/machines)
 01:15:45.023   105 supervisor/machines          provider simulated reported: a missing instance was dropped, because the list differs from the last one (supervisor/machines)
 

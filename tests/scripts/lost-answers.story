@@ -42,7 +42,7 @@
 00:00:40.000    40 supervisor/storage           agents reported: volume data is device sim-6582b1e1 on machine alpha, because the devices of machines changed (supervisor/storage)
 00:00:40.000    41 machine/beta                 agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/beta)
 00:00:40.000    42 supervisor/storage           agents reported: volume logs is device sim-4ba8bb95 on machine beta, because the devices of machines changed (supervisor/storage)
-00:02:05.000    43 supervisor/machines          listing provider simulated failed: deadline-exceeded: the provider did not say in time what it has, because the provider did not answer (supervisor/machines)
+00:02:05.000    43 supervisor/machines          listing provider simulated failed: deadline-exceeded: the provider did not list what it has in time, because the provider did not answer (supervisor/machines)
 00:02:05.017    44 supervisor/machines          listing provider simulated failed: unknown: the answer was lost, because the provider did not answer (supervisor/machines)
 00:02:10.039    45 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
 00:02:15.037    46 supervisor/machines          listing provider simulated failed: deadline-exceeded: the answer was lost, because the provider did not answer (supervisor/machines)
@@ -58,28 +58,28 @@
 00:05:10.026    56 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
 00:05:15.019    57 supervisor/machines          listing provider simulated failed: unknown: the answer was lost, because the provider did not answer (supervisor/machines)
 00:05:20.021    58 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
-00:07:30.000    59 supervisor/machines          listing provider simulated failed: deadline-exceeded: the provider did not say in time what it has, because the provider did not answer (supervisor/machines)
+00:07:30.000    59 supervisor/machines          listing provider simulated failed: deadline-exceeded: the provider did not list what it has in time, because the provider did not answer (supervisor/machines)
 00:07:30.018    60 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
 00:07:35.040    61 supervisor/machines          listing provider simulated failed: unknown: the answer was lost, because the provider did not answer (supervisor/machines)
 00:07:40.034    62 supervisor/machines          listing provider simulated failed: deadline-exceeded: the answer was lost, because the provider did not answer (supervisor/machines)
 00:07:45.025    63 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
-00:09:55.000    64 supervisor/machines          listing provider simulated failed: deadline-exceeded: the provider did not say in time what it has, because the provider did not answer (supervisor/machines)
+00:09:55.000    64 supervisor/machines          listing provider simulated failed: deadline-exceeded: the provider did not list what it has in time, because the provider did not answer (supervisor/machines)
 00:11:55.000    65 supervisor/machines          provider simulated is out (no answer since 00:09:55.000): none of its machines is replaced, because the provider has not answered for too long (supervisor/machines)
 00:11:55.024    66 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
 00:12:00.041    67 supervisor/machines          listing provider simulated failed: unknown: the answer was lost, because the provider did not answer (supervisor/machines)
 00:12:05.012    68 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
-00:14:25.000    69 supervisor/machines          listing provider simulated failed: deadline-exceeded: the provider did not say in time what it has, because the provider did not answer (supervisor/machines)
+00:14:25.000    69 supervisor/machines          listing provider simulated failed: deadline-exceeded: the provider did not list what it has in time, because the provider did not answer (supervisor/machines)
 00:14:25.035    70 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
 00:14:35.037    71 supervisor/machines          listing provider simulated failed: deadline-exceeded: the answer was lost, because the provider did not answer (supervisor/machines)
 00:14:40.033    72 supervisor/machines          listing provider simulated failed: unknown: the answer was lost, because the provider did not answer (supervisor/machines)
 00:14:45.023    73 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
 00:14:50.023    74 supervisor/machines          listing provider simulated failed: unknown: the answer was lost, because the provider did not answer (supervisor/machines)
 00:14:55.036    75 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
-00:17:05.000    76 supervisor/machines          listing provider simulated failed: deadline-exceeded: the provider did not say in time what it has, because the provider did not answer (supervisor/machines)
+00:17:05.000    76 supervisor/machines          listing provider simulated failed: deadline-exceeded: the provider did not list what it has in time, because the provider did not answer (supervisor/machines)
 00:17:05.021    77 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
 00:17:30.029    78 supervisor/machines          listing provider simulated failed: deadline-exceeded: the answer was lost, because the provider did not answer (supervisor/machines)
 00:17:35.031    79 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
-00:19:50.000    80 supervisor/machines          listing provider simulated failed: deadline-exceeded: the provider did not say in time what it has, because the provider did not answer (supervisor/machines)
+00:19:50.000    80 supervisor/machines          listing provider simulated failed: deadline-exceeded: the provider did not list what it has in time, because the provider did not answer (supervisor/machines)
 00:19:55.037    81 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
 00:20:00.009    82 supervisor/machines          listing provider simulated failed: deadline-exceeded: the answer was lost, because the provider did not answer (supervisor/machines)
 00:20:10.014    83 supervisor/machines          listing provider simulated failed: unknown: the answer was lost, because the provider did not answer (supervisor/machines)
@@ -89,7 +89,7 @@
 00:20:40.015    87 supervisor/machines          listing provider simulated failed: deadline-exceeded: the answer was lost, because the provider did not answer (supervisor/machines)
 00:20:45.021    88 supervisor/machines          listing provider simulated failed: unknown: the answer was lost, because the provider did not answer (supervisor/machines)
 00:20:55.023    89 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
-00:23:10.000    90 supervisor/machines          listing provider simulated failed: deadline-exceeded: the provider did not say in time what it has, because the provider did not answer (supervisor/machines)
+00:23:10.000    90 supervisor/machines          listing provider simulated failed: deadline-exceeded: the provider did not list what it has in time, because the provider did not answer (supervisor/machines)
 00:23:10.037    91 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
 00:23:25.020    92 supervisor/machines          listing provider simulated failed: unknown: the answer was lost, because the provider did not answer (supervisor/machines)
 00:23:35.027    93 supervisor/machines          listing provider simulated failed: deadline-exceeded: the answer was lost, because the provider did not answer (supervisor/machines)
@@ -97,7 +97,7 @@
 00:27:40.034    95 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
 00:28:10.041    96 supervisor/machines          listing provider simulated failed: unknown: the answer was lost, because the provider did not answer (supervisor/machines)
 00:30:00.000     --- all providers behave from now on
-00:30:15.000    97 supervisor/machines          listing provider simulated failed: deadline-exceeded: the provider did not say in time what it has, because the provider did not answer (supervisor/machines)
+00:30:15.000    97 supervisor/machines          listing provider simulated failed: deadline-exceeded: the provider did not list what it has in time, because the provider did not answer (supervisor/machines)
 00:30:15.022    98 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
 
 converged after 1800.000 s: 98 entries, 813 provider calls, 0 crashes, seed 3
@@ -108,4 +108,4 @@ converged after 1800.000 s: 98 entries, 813 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 9267f0a4d714124ee9b5b0b9d8a8c6b343ec99807369dbd4864b90e8392ff441
+journal ea846a98a0d722dd7a7226adb698c22770f4c6f56b770d0dbb77596d4ef250fa

@@ -58,7 +58,7 @@
 00:00:10.030    56 supervisor/machine-sets      told machine-deployment/web: its sets have 2 machines, 2 available, because the observed state requires it (supervisor/machine-sets)
 00:00:10.030    57 machine-deployment/web       pass began: 2 machines, 2 available; its rollout is complete; 2 machines in all: 2 updated, 2 ready, 2 available, because the machines of its sets were counted (supervisor/machine-sets, after 56)
 00:00:15.029    58 supervisor/machines          provider simulated reported: a missing instance was dropped, because the list differs from the last one (supervisor/machines)
-00:10:00.000     --- an operator applies 1 declarations
+00:10:00.000     --- an operator applies 1 declaration
 00:10:00.000    59 node/requests                answered a request with 1 command (operator)
 00:10:00.000    60 machine-deployment/web       declaration changed: with 2 machines of provider simulated, max surge 1, max unavailable 0, because its declaration changed (operator)
 00:10:00.000    61 supervisor/machine-sets      told machine-deployment/web: its sets have 2 machines, 2 available, because the observed state requires it (supervisor/machine-sets)
@@ -149,7 +149,7 @@
 00:30:10.000   143 supervisor/machine-sets      told machine-deployment/web: its sets have 2 machines, 2 available, because the observed state requires it (supervisor/machine-sets)
 00:30:10.000   144 machine-deployment/web       pass began: 2 machines, 2 available; 2 machines in all: 2 updated, 2 ready, 2 available, because the machines of its sets were counted (supervisor/machine-sets, after 143)
 00:30:10.024   145 supervisor/machines          provider simulated reported: a missing instance was dropped, because the list differs from the last one (supervisor/machines)
-01:00:00.000     --- an operator applies 1 declarations
+01:00:00.000     --- an operator applies 1 declaration
 01:00:00.000   146 node/requests                answered a request with 1 command (operator)
 01:00:00.000   147 machine-deployment/web       declaration changed: with 3 machines of provider simulated, max surge 1, max unavailable 0, because its declaration changed (operator)
 01:00:00.000   148 supervisor/machine-sets      told machine-deployment/web: its sets have 2 machines, 2 available, because the observed state requires it (supervisor/machine-sets)

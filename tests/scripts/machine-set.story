@@ -1,7 +1,7 @@
 00:00:00.000     1 node/journal                 created the journal (node)
 00:00:00.000     2 policy/default               settings changed, because the settings differ from those in force (node)
 00:00:00.000     --- provider simulated has the zones east, west
-00:00:00.000     --- an operator applies 1 declarations
+00:00:00.000     --- an operator applies 1 declaration
 00:00:00.000     3 node/requests                answered a request with 1 command (operator)
 00:00:00.000     4 machine-set/web              declared with 3 machines of provider simulated, because it was declared and has no machines yet (operator)
 00:00:00.000     5 supervisor/machine-sets      ordered machine-set/web: begin a pass: create 3 machines, because the observed state requires it (supervisor/machine-sets)
@@ -46,7 +46,7 @@
 00:02:00.044    41 machine/web-2                provider deleted the instance; removed, because the provider confirmed that its instance is gone (executor, after 29)
 00:02:05.029    42 supervisor/machines          provider simulated reported: new instance i-0010 of machine/web-4, a missing instance was dropped, because the list differs from the last one (supervisor/machines)
 00:02:10.000    43 machine/web-4                agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/web-4)
-00:05:00.000     --- an operator applies 1 declarations
+00:05:00.000     --- an operator applies 1 declaration
 00:05:00.000    44 node/requests                answered a request with 1 command (operator)
 00:05:00.000    45 machine-set/web              declaration changed: with 6 machines of provider simulated, because its declaration changed (operator)
 00:05:00.000    46 supervisor/machine-sets      ordered machine-set/web: begin a pass: create 3 machines, because the observed state requires it (supervisor/machine-sets)
@@ -86,7 +86,7 @@
 00:10:05.009    77 supervisor/machines          provider simulated reported: new instance i-0019 of machine/web-1, instance of machine/web-1 missing, because the list differs from the last one (supervisor/machines)
 00:10:10.000    78 machine/web-1                agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/web-1)
 00:10:10.020    79 supervisor/machines          provider simulated reported: a missing instance was dropped, because the list differs from the last one (supervisor/machines)
-00:20:00.000     --- an operator applies 1 declarations
+00:20:00.000     --- an operator applies 1 declaration
 00:20:00.000    80 node/requests                answered a request with 1 command (operator)
 00:20:00.000    81 machine-set/web              declaration changed: with 1 machine of provider simulated, because its declaration changed (operator)
 00:20:00.000    82 supervisor/machine-sets      told machine-set/web: it has 6 machines, because the observed state requires it (supervisor/machine-sets)

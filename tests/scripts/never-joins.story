@@ -1,6 +1,6 @@
 00:00:00.000     1 node/journal                 created the journal (node)
 00:00:00.000     2 policy/default               settings changed, because the settings differ from those in force (node)
-00:00:00.000     --- an operator applies 1 declarations
+00:00:00.000     --- an operator applies 1 declaration
 00:00:00.000     3 node/requests                answered a request with 1 command (operator)
 00:00:00.000     4 machine/alpha                declared with provider simulated, 0 workloads; requested a new instance, because it was declared and has no instance yet (operator)
 00:00:00.000     --- the agent of alpha is silent for 3000.000 s

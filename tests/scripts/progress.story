@@ -1,7 +1,7 @@
 00:00:00.000     1 node/journal                 created the journal (node)
 00:00:00.000     2 policy/default               settings changed, because the settings differ from those in force (node)
 00:00:00.000     --- provider simulated begins to misbehave
-00:00:00.000     --- an operator applies 1 declarations
+00:00:00.000     --- an operator applies 1 declaration
 00:00:00.000     3 node/requests                answered a request with 1 command (operator)
 00:00:00.000     4 machine/slow                 declared with provider simulated, 0 workloads; requested a new instance, because it was declared and has no instance yet (operator)
 00:00:05.000     5 machine/slow                 provider reported progress: being created, because the provider reported progress (supervisor/machines)

@@ -55,7 +55,7 @@
 00:08:10.311    52 machine/gamma                provider created instance i-0014; has until 00:28:10.311 to become healthy, because the provider reported success (executor, after 51)
 00:08:15.017    53 supervisor/machines          provider simulated reported: new instance i-0014 of machine/gamma, because the list differs from the last one (supervisor/machines)
 00:08:20.000    54 machine/gamma                agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/gamma)
-00:40:00.000     --- an operator has everything tried again that was given up
+00:40:00.000     --- an operator retries everything that was given up
 
 converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   machine/alpha                    removed

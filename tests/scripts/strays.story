@@ -21,7 +21,7 @@
 00:15:00.000     --- an operator holds alpha for 1800.000 s: somebody looks at it
 00:15:00.000    17 node/requests                answered a request with 1 command (operator)
 00:15:00.000    18 machine/alpha                held until 00:45:00.000: somebody looks at it, because an operator holds it (operator)
-00:20:00.000     --- an operator applies 1 declarations
+00:20:00.000     --- an operator applies 1 declaration
 00:20:00.000    19 node/requests                answered a request with 1 command (operator)
 00:20:00.000    20 policy/default               settings changed, because the settings differ from those in force (operator)
 00:20:00.021    21 supervisor/machines          provider simulated reported: an instance belongs to no machine, an instance belongs to no machine; ordered machine/nobody: delete stray instance i-0006; ordered machine/alpha: delete stray instance i-0005, because the list differs from the last one (supervisor/machines)

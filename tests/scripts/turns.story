@@ -45,7 +45,7 @@
 00:00:10.000    44 machine/gamma                agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/gamma)
 00:00:10.000    45 supervisor/storage           agents reported: volume data-b is device sim-b3140c6e on machine beta, because the devices of machines changed (supervisor/storage)
 00:00:10.000    46 supervisor/storage           agents reported: volume data-c is device sim-9bda15cc on machine gamma, because the devices of machines changed (supervisor/storage)
-00:05:00.000     --- what runs on beta does not end any more
+00:05:00.000     --- what runs on beta no longer stops
 00:06:00.000     --- an operator removes machine/alpha
 00:06:00.000    47 node/requests                answered a request with 1 command (operator)
 00:06:00.000    48 machine/alpha                removal started; drain started: workloads must stop by 00:16:00.000, in this order: app, db, web, because its removal was requested, and its workloads stop first (operator)

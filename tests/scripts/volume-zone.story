@@ -39,7 +39,7 @@
 00:10:00.066    36 machine/db                   provider deleted the instance; removed, because the provider confirmed that its instance is gone (executor, after 34)
 00:10:05.028    37 supervisor/machines          provider simulated reported: instance of machine/db missing, because the list differs from the last one (supervisor/machines)
 00:10:10.010    38 supervisor/machines          provider simulated reported: a missing instance was dropped, because the list differs from the last one (supervisor/machines)
-00:12:00.000     --- an operator applies 1 declarations
+00:12:00.000     --- an operator applies 1 declaration
 00:12:00.000    39 node/requests                answered a request with 1 command (operator)
 00:12:00.000    40 machine/filler               declared with provider simulated, 0 workloads; requested a new instance, because it was declared and has no instance yet (operator)
 00:12:00.000    41 supervisor/machines          ordered machine/filler: create in zone east, because the observed state requires it (supervisor/machines)

@@ -36,7 +36,7 @@
 00:40:10.000    34 machine-deployment/web       a machine was ready for long enough, because the time it waited for has come (schedule)
 00:40:10.000    35 supervisor/machine-sets      told machine-deployment/web: its sets have 2 machines, 2 available, because the observed state requires it (supervisor/machine-sets)
 00:40:10.000    36 machine-deployment/web       pass began: 2 machines, 2 available; its rollout is complete; 2 machines in all: 2 updated, 2 ready, 2 available, because the machines of its sets were counted (supervisor/machine-sets, after 35)
-01:00:00.000     --- an operator applies 1 declarations
+01:00:00.000     --- an operator applies 1 declaration
 01:00:00.000    37 node/requests                answered a request with 1 command (operator)
 01:00:00.000    38 machine-deployment/web       declaration changed: with 2 machines of provider simulated, max surge 1, max unavailable 0, because its declaration changed (operator)
 01:00:00.000    39 supervisor/machine-sets      told machine-deployment/web: its sets have 2 machines, 2 available, because the observed state requires it (supervisor/machine-sets)

@@ -33,7 +33,7 @@
 00:00:10.000    30 machine/m-8                  agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/m-8)
 00:00:10.000    31 machine/m-2                  agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/m-2)
 00:00:10.000    32 machine/m-5                  agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/m-5)
-00:05:00.000     --- zone b is dark for 4200.000 s
+00:05:00.000     --- zone b is silent for 4200.000 s
 00:05:35.000    33 machine/m-1                  agent has been silent since 00:04:50.000; its agent is silent; will be given up at 00:15:35.000 unless it recovers, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:05:35.000    34 machine/m-4                  agent has been silent since 00:04:50.000; its agent is silent; will be given up at 00:15:35.000 unless it recovers, because its agent was silent for longer than the policy allows (supervisor/machines)
 00:05:35.000    35 machine/m-7                  agent has been silent since 00:04:50.000; its agent is silent; will be given up at 00:15:35.000 unless it recovers, because its agent was silent for longer than the policy allows (supervisor/machines)

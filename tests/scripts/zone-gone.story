@@ -22,7 +22,7 @@
 00:15:35.000    18 machine/alpha                did not recover in time: its agent is silent, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
 00:15:35.000    19 machine/beta                 did not recover in time: its agent is silent, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
 00:15:35.000    20 machine/gamma                did not recover in time: its agent is silent, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
-01:00:00.000     --- an operator has everything tried again that was given up
+01:00:00.000     --- an operator retries everything that was given up
 01:00:00.000    21 node/requests                answered a request with 3 commands (operator)
 01:00:00.000    22 machine/alpha                gave up the instance: its agent is silent; requested the deletion of its instance, because an operator requested a retry (operator)
 01:00:00.000    23 machine/beta                 gave up the instance: its agent is silent; requested the deletion of its instance, because an operator requested a retry (operator)
@@ -39,7 +39,7 @@
 01:00:10.000    34 machine/beta                 agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/beta)
 01:00:10.000    35 machine/alpha                agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/alpha)
 01:00:10.000    36 machine/gamma                agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/gamma)
-02:00:00.000     --- an operator has everything tried again that was given up
+02:00:00.000     --- an operator retries everything that was given up
 03:00:00.000     --- all providers behave from now on
 
 converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34

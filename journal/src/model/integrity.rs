@@ -111,7 +111,7 @@ impl fmt::Display for IntegrityReport {
         let problems: Vec<String> = self.problems.iter().map(Problem::to_string).collect();
         f.write_str(&problems.join("; "))?;
         if let Some((first, last)) = self.missing_positions {
-            write!(f, "; missing: entries {first} to {last}")?;
+            write!(f, "; missing or unreadable: entries {first} to {last}")?;
         }
         for missing in self.missing.iter().take(10) {
             write!(f, "; {missing}")?;
