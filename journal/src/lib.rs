@@ -126,7 +126,7 @@ pub use open::{Occupant, OpenReport, occupant};
 #[cfg(feature = "testing")]
 pub use tools::snapshot::{Snapshot, Snapshots};
 pub use tools::{
-    check::{CheckReport, check, check_on},
+    check::{CheckReport, Recovery, check, check_on},
     export::{ExportError, Exported, Readable, Tell, export},
     import::{Identity, ImportError, LineProblem, import, import_as, import_on},
     read_only::{ReadOnlyJournal, Repair, StoreSeen},

@@ -90,9 +90,9 @@ fn integrity(report: &IntegrityReport) -> Vec<String> {
     }
     if let Some((first, last)) = report.missing_positions {
         causes.push(match report.missing.len() {
-            0 => format!("missing or unreadable: entries {first} to {last}"),
-            1 => format!("missing or unreadable: entries {first} to {last}, of 1 stream"),
-            streams => format!("missing or unreadable: entries {first} to {last}, of {streams} streams"),
+            0 => format!("affected: entries {first} to {last}"),
+            1 => format!("affected: entries {first} to {last}, of 1 stream"),
+            streams => format!("affected: entries {first} to {last}, of {streams} streams"),
         });
     }
     causes

@@ -26,7 +26,7 @@ use super::{
 };
 pub(super) use crate::api::wire::journal::hex;
 use crate::{
-    api::wire::journal::{Amounts, Checked, Counted},
+    api::wire::journal::{Amounts, Checked, Counted, Recoverable},
     client::ClientError,
     config::journal_dir,
     words,
@@ -149,9 +149,13 @@ fn check_table(report: &Checked) -> Table {
     for problem in &report.problems {
         table.add([Cell::bad("problem"), problem.as_str().into()]);
     }
-    if let Some((first, last)) = report.missing_positions {
-        // What is behind the first damage is not looked for here: salvage does, and finds what is intact.
-        table.add([Cell::bad("missing or unreadable"), from_to(&first, &last).into()]);
+    if let Some(Recoverable { affected: (first, last), recoverable, lost }) = &report.recovery {
+        let affected = last.0 - first.0 + 1;
+        let recovered = format!("bailiwick journal salvage recovers {recoverable} of {affected}");
+        table.add([Cell::bad("affected"), format!("{}; {recovered}", from_to(first, last)).into()]);
+        for (first, last) in lost {
+            table.add([Cell::bad("lost or skipped"), from_to(first, last).into()]);
+        }
     }
     for events in &report.missing {
         table.add([Cell::bad("missing"), events.as_str().into()]);

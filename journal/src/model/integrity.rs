@@ -10,7 +10,8 @@ pub struct IntegrityReport {
     pub problems: Vec<Problem>,
     /// Events that are known to have existed, by stream.
     pub missing: Vec<MissingEvents>,
-    /// The first and last missing position, as far as known.
+    /// The first position behind the last entry that follows without a gap from the first, and the last that is known to
+    /// have been there: what is between is missing, unreadable, or behind damage.
     pub missing_positions: Option<(Position, Position)>,
 }
 
@@ -111,7 +112,7 @@ impl fmt::Display for IntegrityReport {
         let problems: Vec<String> = self.problems.iter().map(Problem::to_string).collect();
         f.write_str(&problems.join("; "))?;
         if let Some((first, last)) = self.missing_positions {
-            write!(f, "; missing or unreadable: entries {first} to {last}")?;
+            write!(f, "; affected: entries {first} to {last}")?;
         }
         for missing in self.missing.iter().take(10) {
             write!(f, "; {missing}")?;

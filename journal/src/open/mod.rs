@@ -70,7 +70,7 @@ use identity::{Origin, find_or_make_format};
 pub(crate) use identity::{existing_id, io_error, take_lock};
 pub(crate) use judge::is_in_doubt;
 pub use report::OpenReport;
-pub(crate) use rollback_guard::RollbackGuard;
+pub(crate) use rollback_guard::{RollbackGuard, required};
 
 /// What opening hands to the journal.
 pub(crate) struct Opened {
@@ -282,8 +282,9 @@ impl Opening<'_> {
             checkpoint_ignored: self.ignored,
             duration: Duration::ZERO,
         };
-        let stopped_in_order = last.is_some_and(|last| last.clean && last.head.block == tip.block);
-        report.clean = stopped_in_order && !report.repaired() && torn_cut.is_none() && report.caught_up_blocks == 0;
+        // Damage since then does not make it an unclean one.
+        let stopped = clean_stop::read(&*self.folder, self.journal).or(last.filter(|last| last.clean));
+        report.clean = stopped.is_some_and(|stopped| stopped.head.block == tip.block);
         let first = HeadRecord {
             journal: self.journal,
             sequence: last.map_or(0, |last| last.sequence),

@@ -14,7 +14,7 @@ pub struct OpenReport {
     pub created: bool,
     /// Counts the writers, from 1.
     pub epoch: u64,
-    /// The last writer had stopped in order and nothing had to be done.
+    /// The last writer had stopped in order. What was damaged since is told beside it.
     pub clean: bool,
     /// Where the log ended, before this opening's own note.
     pub head: Head,

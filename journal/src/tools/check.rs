@@ -1,18 +1,22 @@
 //! Walks a stopped journal: every block, every entry, the chain, the head file. Reports; never repairs.
 
-use std::{fmt, path::Path, sync::Arc};
+use std::{fmt, io, path::Path, sync::Arc};
 
 use uuid::Uuid;
 
 use crate::{
-    Head, IntegrityReport, OpenError, Problem, ProblemKind,
+    Head, IntegrityReport, OpenError, Position, Problem, ProblemKind, Salvaged,
+    blocks::{SledStore, Store},
     disk::{Disk, LockMode, OsDisk},
     format::{
-        frame,
-        head_file::{FoundHead, HEAD_FILE},
+        clean_stop, frame,
+        head_file::{FoundHead, HEAD_FILE, HeadRecord},
     },
     open::{self, format_file::FORMAT_FILE},
-    tools::read_only::{Care, Each, Outlook, Repair, StoreSeen, inspect},
+    tools::{
+        read_only::{Care, CopyOfStore, Each, Outlook, Repair, StoreSeen, inspect},
+        salvage,
+    },
 };
 
 /// What a check found.
@@ -21,7 +25,7 @@ pub struct CheckReport {
     pub journal: Uuid,
     /// The end of the chain as far as it holds, or will hold once the node has repaired it.
     pub head: Head,
-    /// Of the last writer that appended.
+    /// Of the last writer that is known to have appended.
     pub epoch: u64,
     pub streams: usize,
     pub segments: usize,
@@ -36,8 +40,38 @@ pub struct CheckReport {
     /// What the next start repairs without loss, from what log and block store have together: both were looked into. The
     /// problems are among `mendable`.
     pub repair: Option<Repair>,
+    /// What is left behind damage that no start repairs.
+    pub recovery: Option<Recovery>,
     /// What was seen of the block store.
     pub store: StoreSeen,
+}
+
+/// What [`salvage`](crate::salvage()) would make of a damaged journal, found by the same rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recovery {
+    /// The first entry that is not as it was, and the last that is known to have been there.
+    pub affected: (Position, Position),
+    /// How many of those salvage recovers.
+    pub recoverable: u64,
+    /// First and last of each range that it does not: unreadable, or following something unreadable in its stream.
+    pub lost: Vec<(Position, Position)>,
+}
+
+impl Recovery {
+    /// None, if every entry up to `known`, the last known one, is as it was.
+    pub(crate) fn of(salvaged: Salvaged, known: Position) -> Option<Self> {
+        let Salvaged { entries, head, unchanged, mut lost, .. } = salvaged;
+        if known > head.position {
+            lost.push((head.position.next(), known));
+        }
+        lost.dedup_by(|next, before| {
+            let follows = before.1.next() == next.0;
+            before.1 = if follows { next.1 } else { before.1 };
+            follows
+        });
+        let affected = (unchanged.next(), known.max(head.position));
+        (affected.0 <= affected.1).then(|| Self { affected, recoverable: entries.saturating_sub(unchanged.0), lost })
+    }
 }
 
 /// Checks the journal in a folder. Changes nothing of it. Unless the block store's files are as the last stop in order
@@ -67,13 +101,28 @@ fn check_from(disk: Arc<dyn Disk>, dir: Option<&Path>) -> Result<CheckReport, Op
         }
         index.add_found(header, records, place)
     };
-    let looked = inspect(disk, journal, dir, Care::Every, each)?;
+    let looked = inspect(disk.clone(), journal, dir, Care::Every, each)?;
     let mut mendable = Vec::new();
-    let (mut repair, mut integrity) = (None, IntegrityReport::default());
+    let (mut repair, mut recovery, mut integrity) = (None, None, IntegrityReport::default());
     let (scanned, found) = (&looked.scanned, looked.found);
+    let newest = match found {
+        FoundHead::Read { newest, .. } => Some(newest),
+        FoundHead::Missing | FoundHead::Damaged => None,
+    };
+    let mut epoch = scanned.epoch;
     match looked.outlook()? {
-        Outlook::Lost(report) => integrity = report,
+        Outlook::Lost(report) => {
+            integrity = report;
+            let foreseen = foresee(&disk, dir, journal, newest);
+            let (salvaged, newest_epoch) = foreseen.map_err(open::io_error(&*disk, "look behind the damage in"))?;
+            epoch = epoch.max(newest_epoch);
+            integrity.missing.clone_from(&salvaged.missing);
+            let known = integrity.missing_positions.map_or(scanned.tip.position, |missing| missing.1);
+            let cut = salvaged.cut.map_or(known, |cut| cut.1);
+            recovery = Recovery::of(salvaged, known.max(cut));
+        }
         Outlook::Repair(found, _) => {
+            epoch = epoch.max(found.epoch);
             mendable.extend(found.problems.iter().cloned());
             repair = Some(found);
         }
@@ -95,21 +144,51 @@ fn check_from(disk: Arc<dyn Disk>, dir: Option<&Path>) -> Result<CheckReport, Op
         let file = HEAD_FILE.into();
         mendable.push(Problem { kind: ProblemKind::HeadDamaged, file, offset: None, blocks: None });
     }
+    let known = looked.known_block();
+    let at_the_end = |stopped: HeadRecord| stopped.head.block >= known;
     let tip = scanned.tip;
     let found_head = Head { position: tip.position, time_ms: scanned.time_ms, block: tip.block, hash: tip.hash };
     Ok(CheckReport {
         journal,
         head: repair.as_ref().map_or(found_head, |repair| repair.head),
-        epoch: scanned.epoch,
+        epoch,
         streams: repair.as_ref().map_or_else(|| looked.index.stream_count(), |repair| repair.streams),
         segments: scanned.segments.len(),
         bytes: scanned.bytes,
-        clean: matches!(found, FoundHead::Read { newest, .. } if newest.clean),
-        mendable,
-        integrity,
+        // Log and head file may have been put back to an older state, as may the mark.
+        clean: clean_stop::read(&*disk, journal).or(newest.filter(|newest| newest.clean)).is_some_and(at_the_end),
+        mendable: once_each(mendable),
+        integrity: IntegrityReport { problems: once_each(integrity.problems), ..integrity },
         repair,
+        recovery,
         store: looked.store.clone(),
     })
+}
+
+/// What salvage would make of the journal, and the newest writer that it meets.
+fn foresee(
+    disk: &Arc<dyn Disk>,
+    dir: Option<&Path>,
+    journal: Uuid,
+    head: Option<HeadRecord>,
+) -> io::Result<(Salvaged, u64)> {
+    let sled = dir.map(|dir| SledStore::new(dir.join("sled"))).filter(Store::exists);
+    let copy = match (sled, dir) {
+        (Some(sled), Some(dir)) => Some(CopyOfStore::make(&sled, dir).map_err(io::Error::other)?),
+        _ => None,
+    };
+    salvage::foresee(disk, copy.as_ref().map(|copy| &copy.store as &dyn Store), journal, head)
+}
+
+/// The same damage may be seen from several sides.
+fn once_each(problems: Vec<Problem>) -> Vec<Problem> {
+    let mut each: Vec<Problem> = Vec::new();
+    for problem in problems {
+        if !each.contains(&problem) {
+            each.push(problem);
+        }
+    }
+    each
 }
 
 impl CheckReport {
@@ -133,6 +212,14 @@ impl fmt::Display for CheckReport {
         }
         if let Some(repair) = &self.repair {
             return write!(f, "{repair}");
+        }
+        if let Some(Recovery { affected: (first, last), recoverable, lost }) = &self.recovery {
+            let affected = last.0 - first.0 + 1;
+            write!(f, "affected: entries {first} to {last}; salvage recovers {recoverable} of {affected}")?;
+            for (first, last) in lost {
+                write!(f, "; lost or skipped: {first} to {last}")?;
+            }
+            writeln!(f)?;
         }
         write!(f, "{}", self.integrity)
     }

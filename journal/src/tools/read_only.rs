@@ -131,12 +131,17 @@ impl Drop for Scratch {
 pub(crate) struct CopyOfStore {
     /// Reads from it what was removed from the log.
     whole: Option<Arc<ArchiveOverlay>>,
-    store: SledStore,
+    pub(crate) store: SledStore,
     /// Until somebody takes them.
     blocks: Option<Box<dyn Blocks>>,
 }
 
 impl CopyOfStore {
+    /// A copy in the journal's folder `dir`, removed when it is dropped.
+    pub(crate) fn make(sled: &SledStore, dir: &Path) -> Result<Self, StoreError> {
+        Ok(Self { whole: None, store: copy_store(sled, dir)?, blocks: None })
+    }
+
     /// Ends all reading from it.
     fn let_go(&mut self) {
         if let Some(reader) = self.whole.as_ref().and_then(|whole| whole.set_source(None)) {

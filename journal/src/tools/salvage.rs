@@ -6,6 +6,9 @@
 //! was, so that every later entry keeps its position and what refers to it (cause, view) stays true. An entry whose
 //! stream lacks an earlier event could not be folded and is left out, and named. The journal keeps its id: decisions
 //! depend on it, and so do the tags of what providers have made.
+//!
+//! A check follows the same blocks by the same rules and writes nothing: what it says can be recovered is what salvage
+//! recovers.
 
 mod sources;
 
@@ -35,7 +38,8 @@ use crate::{
         format_file::{self, FoundFormat},
     },
 };
-use sources::{Found, Sources};
+pub(crate) use sources::Found;
+use sources::Sources;
 
 /// The stream of the notes that stand in the place of lost entries.
 pub const SALVAGE_STREAM: &str = "node/salvage";
@@ -146,7 +150,7 @@ fn take_over(from: &Arc<dyn Disk>, store: &dyn Store, to: &Arc<dyn Disk>) -> Res
         FoundFormat::Journal(id) => Some(id),
         FoundFormat::Missing | FoundFormat::Damaged(_) | FoundFormat::Refused(_) => None,
     };
-    let sources = Sources::find(from, store, id).map_err(failed)?;
+    let sources = Sources::find(from, Some(store), id).map_err(failed)?;
     let Some(journal) = sources.journal else {
         let problem = "it contains no FORMAT file and no intact block".into();
         return Err(SalvageError::Source { source: OpenError::Foreign { path: from.path(), problem } });
@@ -159,10 +163,32 @@ fn take_over(from: &Arc<dyn Disk>, store: &dyn Store, to: &Arc<dyn Disk>) -> Res
     salvage.run(&sources, found_head).map_err(failed)
 }
 
-struct Salvage {
-    to: Arc<dyn Disk>,
+/// What [`salvage`] would make of a journal, and the newest writer that it meets; nothing is written. Whoever asks holds
+/// the lock.
+pub(crate) fn foresee(
+    from: &Arc<dyn Disk>,
+    store: Option<&dyn Store>,
     journal: Uuid,
+    head: Option<HeadRecord>,
+) -> io::Result<(Salvaged, u64)> {
+    let sources = Sources::find(from, store, Some(journal))?;
+    let mut salvage = Salvage::dry(journal);
+    salvage.follow(&sources)?;
+    let epoch = salvage.epoch;
+    Ok((salvage.end(head)?, epoch))
+}
+
+/// The new journal.
+struct Target {
+    disk: Arc<dyn Disk>,
     log: Log,
+}
+
+/// Follows the sound blocks of a journal in their order, and decides of each entry whether it is taken.
+pub(crate) struct Salvage {
+    /// None: it is only asked what would become of it.
+    to: Option<Target>,
+    journal: Uuid,
     tip: Tip,
     /// The tip of the old journal's chain as far as it was followed.
     old_tip: Tip,
@@ -174,9 +200,15 @@ struct Salvage {
 }
 
 impl Salvage {
-    fn begin(to: Arc<dyn Disk>, journal: Uuid) -> io::Result<Self> {
+    fn begin(disk: Arc<dyn Disk>, journal: Uuid) -> io::Result<Self> {
         let tip = Tip::genesis(journal);
-        let log = Log::create(to.clone(), journal, Settings::default().segment_bytes, 1, tip).map_err(io_of)?;
+        let log = Log::create(disk.clone(), journal, Settings::default().segment_bytes, 1, tip).map_err(io_of)?;
+        Ok(Self { to: Some(Target { disk, log }), ..Self::dry(journal) })
+    }
+
+    /// One that writes nothing.
+    pub(crate) fn dry(journal: Uuid) -> Self {
+        let tip = Tip::genesis(journal);
         let report = Salvaged {
             journal,
             from_log: 0,
@@ -190,39 +222,62 @@ impl Salvage {
             store_trouble: None,
         };
         let (versions, missing) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Self { to, journal, log, tip, old_tip: tip, epoch: 0, time_ms: 0, versions, missing, report })
+        Self { to: None, journal, tip, old_tip: tip, epoch: 0, time_ms: 0, versions, missing, report }
     }
 
     fn run(mut self, sources: &Sources, head: Option<HeadRecord>) -> io::Result<Salvaged> {
+        self.follow(sources)?;
+        self.end(head)
+    }
+
+    fn follow(&mut self, sources: &Sources) -> io::Result<()> {
         let mut after = 0;
         while let Some(found) = sources.next(after, &self.old_tip)? {
             after = found.header.block;
             self.take(&found)?;
         }
-        self.log.sync()?;
+        self.report.store_trouble.clone_from(&sources.store_trouble);
+        Ok(())
+    }
+
+    /// The newest writer that was met.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Closes the new journal. `head` is what the old one's head file says.
+    pub(crate) fn end(mut self, head: Option<HeadRecord>) -> io::Result<Salvaged> {
         if let Some(head) = head.filter(|head| head.head.position > self.tip.position) {
             self.report.cut = Some((self.tip.position.next(), head.head.position));
         }
         let Tip { block, position, hash } = self.tip;
         let head = Head { position, time_ms: self.time_ms, block, hash };
-        let record =
-            HeadRecord { journal: self.journal, sequence: 0, head, epoch: self.epoch, store_synced: 0, clean: false };
-        HeadFile::begin(&*self.to, record, false)?.finish()?;
+        if let Some(Target { disk, log }) = &self.to {
+            log.sync()?;
+            let record = HeadRecord {
+                journal: self.journal,
+                sequence: 0,
+                head,
+                epoch: self.epoch,
+                store_synced: 0,
+                clean: false,
+            };
+            HeadFile::begin(&**disk, record, false)?.finish()?;
+        }
         self.report.head = head;
         self.report.missing = self.missing.into_values().collect();
-        self.report.store_trouble.clone_from(&sources.store_trouble);
         Ok(self.report)
     }
 
-    /// Takes over one sound block.
-    fn take(&mut self, found: &Found) -> io::Result<()> {
+    /// Takes over one sound block. False, if it does not hold what its header says.
+    pub(crate) fn take(&mut self, found: &Found) -> io::Result<bool> {
         let header = found.header;
         if header.first <= self.tip.position {
             // Another history of the same positions: what came first stays.
-            return Ok(());
+            return Ok(true);
         }
         let records = &found.bytes[HEADER_BYTES..];
-        let Some(entries) = in_order(&header, records) else { return Ok(()) };
+        let Some(entries) = in_order(&header, records) else { return Ok(false) };
         self.fill(header.first, header.epoch)?;
         let chosen = self.choose(&entries);
         let whole = chosen.iter().all(|chosen| chosen.taken);
@@ -242,7 +297,7 @@ impl Salvage {
         }
         let position = Position(header.first.0 + u64::from(header.count) - 1);
         self.old_tip = Tip { block: header.block, position, hash: header.hash };
-        Ok(())
+        Ok(true)
     }
 
     /// Which entries of a block can be taken: those whose stream lacks nothing before them.
@@ -340,7 +395,9 @@ impl Salvage {
         let (header, _) = frame::check(bytes).map_err(|_| io::Error::other("a checked block changed"))?;
         let position = Position(self.tip.position.0 + u64::from(count));
         self.tip = Tip { block: header.block, position, hash: header.hash };
-        self.log.append(bytes, self.tip).map_err(io_of)?;
+        if let Some(Target { log, .. }) = &mut self.to {
+            log.append(bytes, self.tip).map_err(io_of)?;
+        }
         Ok(())
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use bailiwick_journal::{
-    EntryKind, IntegrityReport, Journal, OpenError, Position, ReadOnlyJournal, SALVAGE_STREAM, Salvaged, Settings,
+    EntryKind, IntegrityReport, Journal, MissingEvents, OpenError, Position, ReadOnlyJournal, Recovery, SALVAGE_STREAM,
+    Salvaged, Settings,
     blocks::{MemoryStore, Store},
     check_on,
     disk::{Disk, SimulatedDisk},
@@ -11,7 +12,7 @@ use bailiwick_journal::{
     testing::all,
 };
 
-use crate::tools::{Stopped, frames, open, segment, segments, stopped};
+use crate::tools::{Stopped, frames, open, segment, segments, stopped, write};
 
 /// Salvages into a new disk, and demands that the old one is not touched and the new journal is whole.
 fn salvaged(disk: &SimulatedDisk, store: &MemoryStore) -> (Salvaged, SimulatedDisk) {
@@ -154,7 +155,7 @@ fn a_real_folder_with_sled_is_salvaged() {
     let dir = tempfile::tempdir().unwrap();
     let (old, new) = (dir.path().join("old"), dir.path().join("new"));
     let (journal, _) = bailiwick_journal::LocalJournal::open(crate::tools::config(&old)).unwrap();
-    crate::tools::write(&journal, 300);
+    write(&journal, 300);
     let head = journal.head();
     journal.close().unwrap();
     drop(journal);
@@ -182,4 +183,83 @@ fn a_real_folder_with_sled_is_salvaged() {
     let settings = Settings::default();
     let again = bailiwick_journal::Config { settings, ..crate::tools::config(&new) };
     assert_eq!(bailiwick_journal::LocalJournal::open(again).unwrap().1.head, head);
+}
+
+/// What a check says that salvage recovers and loses.
+#[track_caller]
+fn assert_foretold(recovery: Option<&Recovery>, salvaged: &Salvaged, missing: &[MissingEvents]) {
+    let Some(Recovery { affected: (first, last), recoverable, lost }) = recovery else {
+        panic!("nothing is said of what can be recovered: {salvaged}");
+    };
+    assert_eq!(*first, salvaged.unchanged.next());
+    assert_eq!(*recoverable, salvaged.entries - salvaged.unchanged.0);
+    let entries = |ranges: &[(Position, Position)]| -> Vec<u64> {
+        ranges.iter().flat_map(|(first, last)| first.0..=last.0).collect()
+    };
+    let left_out: Vec<(Position, Position)> = salvaged.lost.iter().copied().chain(salvaged.cut).collect();
+    assert_eq!(entries(lost), entries(&left_out));
+    assert_eq!(recoverable + entries(lost).len() as u64, last.0 - first.0 + 1);
+    assert_eq!(missing, salvaged.missing);
+}
+
+#[test]
+fn a_check_goes_on_behind_damage_and_says_what_salvage_recovers() {
+    for (what, blocks, is_cut) in [
+        ("one block", &[9][..], false),
+        ("the first, some in the middle, and the last", &[1, 9, 10, 30, 61], false),
+        ("the end is cut", &[], true),
+        ("a block and the end", &[20], true),
+    ] {
+        let Stopped { disk, .. } = stopped(60);
+        damage_blocks(&disk, blocks);
+        if is_cut {
+            disk.remove(&segments(&disk).pop().unwrap()).unwrap();
+        }
+        let found = check_on(Arc::new(disk.clone())).unwrap();
+        let (salvaged, _) = salvaged(&disk, &MemoryStore::durable());
+        println!("{what}: {found}");
+        assert!(!found.is_whole());
+        assert_foretold(found.recovery.as_ref(), &salvaged, &found.integrity.missing);
+        let told: std::collections::BTreeSet<String> =
+            found.integrity.problems.iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), found.integrity.problems.len(), "each damage is told once: {found}");
+    }
+}
+
+#[test]
+fn a_check_counts_the_writers_behind_damage() {
+    let Stopped { disk, store, .. } = stopped(20);
+    let (journal, second) = open(&disk, &store).unwrap();
+    write(&journal, 5);
+    journal.close().unwrap();
+    damage_blocks(&disk, &[9]);
+    assert_eq!(check_on(Arc::new(disk)).unwrap().epoch, second.epoch);
+}
+
+#[test]
+fn a_check_of_a_running_journal_goes_on_behind_damage_and_says_what_sled_has() {
+    // Given a running journal whose log loses two blocks
+    let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
+    let (journal, _) = open(&disk, &store).unwrap();
+    write(&journal, 60);
+    damage_blocks(&disk, &[9, 10]);
+    // Then, if the store has them, the next start repairs it
+    let found = journal.check(|| ()).unwrap();
+    let repair = found.repair.clone().unwrap_or_else(|| panic!("the store has the blocks: {found:?}"));
+    assert!(found.is_whole() && found.recovery.is_none(), "{found}");
+    assert_eq!((repair.blocks_from_store, found.mendable[0].blocks), (2, Some((9, 10))));
+    assert_eq!((repair.head, found.epoch), (journal.head(), 1));
+    drop(journal);
+    let (journal, report) = open(&disk, &store).unwrap();
+    assert_eq!(report.log_filled_blocks, 2);
+
+    // And if the store has lost one of them as well, it says what salvage recovers.
+    damage_blocks(&disk, &[9, 10, 40]);
+    store.rot(|blocks| drop(blocks.remove(&10)));
+    let found = journal.check(|| ()).unwrap();
+    assert!(!found.is_whole() && found.repair.is_none(), "{found}");
+    assert_eq!(found.integrity.problems.iter().map(|problem| problem.blocks).collect::<Vec<_>>(), [Some((10, 10))]);
+    drop(journal);
+    let (salvaged, _) = salvaged(&disk, &store);
+    assert_foretold(found.recovery.as_ref(), &salvaged, &found.integrity.missing);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bailiwick_actors::vocab::Timestamp;
-use bailiwick_journal::{Amount, CheckReport, JournalStat, Position};
+use bailiwick_journal::{Amount, CheckReport, JournalStat, Position, Recovery};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -27,8 +27,20 @@ pub struct Checked {
     pub problems: Vec<String>,
     pub repair: Option<Repairs>,
     pub store: String,
-    pub missing_positions: Option<(Position, Position)>,
+    /// What no start repairs, and what of it can be recovered.
+    pub recovery: Option<Recoverable>,
     pub missing: Vec<String>,
+}
+
+/// What damage affects, and how much of it `bailiwick journal salvage` recovers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Recoverable {
+    /// First and last entry.
+    pub affected: (Position, Position),
+    pub recoverable: u64,
+    /// First and last entry of each range that is not recovered.
+    pub lost: Vec<(Position, Position)>,
 }
 
 /// What the next start repairs.
@@ -63,7 +75,11 @@ impl Checked {
                 next: repair.to_string(),
             }),
             store: report.store.to_string(),
-            missing_positions: report.integrity.missing_positions,
+            recovery: report.recovery.as_ref().map(|Recovery { affected, recoverable, lost }| Recoverable {
+                affected: *affected,
+                recoverable: *recoverable,
+                lost: lost.clone(),
+            }),
             missing: report.integrity.missing.iter().map(ToString::to_string).collect(),
         }
     }

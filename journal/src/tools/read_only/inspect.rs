@@ -80,6 +80,8 @@ pub struct Repair {
     /// The journal's end once it is repaired; its time is that of the last entry that the log has.
     pub head: Head,
     pub streams: usize,
+    /// Of the last writer that appended.
+    pub epoch: u64,
     /// Blocks that are taken from the block store.
     pub blocks_from_store: u64,
     /// What is wrong with the log, or with log and head file.
@@ -150,8 +152,9 @@ impl Inspection {
             Ok(Some(wanted)) => wanted,
             Err(report) => return Ok(Outlook::Lost(report)),
         };
-        let mut streams = HashSet::new();
+        let (mut streams, mut epoch) = (HashSet::new(), 0);
         let gathered = repair::gather(&evidence, wanted, &mut |bytes, _| {
+            epoch = frame::peek(bytes).map_or(epoch, |header| header.epoch.max(epoch));
             let records = frame::records(bytes.get(HEADER_BYTES..).unwrap_or(&[])).map_while(Result::ok);
             for record in records {
                 let known = record.stream_text().is_ok_and(|stream| streams.contains(stream));
@@ -165,8 +168,14 @@ impl Inspection {
         let Tip { block, position, hash } = gathered.end;
         let head = Head { block, position, hash, time_ms: self.scanned.time_ms };
         let problems = evidence.refusal().problems;
-        let repair = Repair { head, streams: streams.len(), blocks_from_store: gathered.from_store, problems };
+        let blocks_from_store = gathered.from_store;
+        let repair = Repair { head, streams: streams.len(), epoch, blocks_from_store, problems };
         Ok(Outlook::Repair(repair, wanted))
+    }
+
+    /// The newest block that anybody knows of.
+    pub(crate) fn known_block(&self) -> u64 {
+        open::required(&self.scanned, &self.survey, self.found).max(self.guard.block())
     }
 
     /// Writes the log as the node will into another place.

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// One sound block.
-pub(super) struct Found {
+pub(crate) struct Found {
     pub header: FrameHeader,
     pub bytes: Vec<u8>,
     pub from_store: bool,
@@ -44,7 +44,7 @@ pub(super) struct Sources {
 
 impl Sources {
     /// Looks at everything. Without an id, the journal is that of the first sound block.
-    pub(super) fn find(from: &Arc<dyn Disk>, store: &dyn Store, id: Option<Uuid>) -> io::Result<Self> {
+    pub(super) fn find(from: &Arc<dyn Disk>, store: Option<&dyn Store>, id: Option<Uuid>) -> io::Result<Self> {
         let from = &with_archive(from, id);
         let log = LogReader::new(from.clone());
         let mut this = Self { journal: id, store_trouble: None, candidates: BTreeMap::new(), log, store: None };
@@ -55,7 +55,7 @@ impl Sources {
                 Err(error) => tracing::warn!(%error, segment = number, "a segment cannot be read"),
             }
         }
-        if store.exists() {
+        if let Some(store) = store.filter(|store| store.exists()) {
             this.look_into_store(store);
         }
         Ok(this)

@@ -167,7 +167,7 @@ fn torn_last_frame_is_cut_and_said() {
     });
     let (journal, report) = reopened(&disk, &store, &entries);
     assert_eq!(report.torn_cut, Some(60));
-    assert!(!report.clean && !report.repaired());
+    assert!(report.clean && !report.repaired());
     drop(journal);
     let (_, report) = open(&disk, &store).unwrap();
     assert_eq!(report.torn_cut, None, "it is cut once");
