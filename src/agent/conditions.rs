@@ -19,6 +19,14 @@ use tokio::{
 use super::{pressure, said, volume_probe};
 use crate::api::wire::agent::{AttachedVolume, Condition};
 
+/// What is told of the disk that the host's machines share.
+const HOST_DISK: &str = "HostDiskPressure";
+
+/// Whether one of these conditions says that the host's disk is full.
+pub fn is_disk_full(conditions: &[Condition]) -> bool {
+    conditions.iter().any(|condition| condition.kind == HOST_DISK && condition.healthy == Some(false))
+}
+
 /// A check that takes longer than this has failed.
 const CHECK_TIME_MAX: Duration = Duration::from_secs(10);
 
@@ -76,7 +84,7 @@ impl Conditions {
             let pressure = pressure::Gauge::default();
             Check::new(move || pressure.memory())
         };
-        let checks = BTreeMap::from([("HostDiskPressure".to_owned(), disk), ("HostMemoryPressure".to_owned(), memory)]);
+        let checks = BTreeMap::from([(HOST_DISK.to_owned(), disk), ("HostMemoryPressure".to_owned(), memory)]);
         let directory = directory.to_owned();
         Self { directory, checks, volumes: Vec::new(), saying: None, last_said: Vec::new() }
     }

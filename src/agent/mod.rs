@@ -52,7 +52,7 @@ pub use workload::STOP_GRACE;
 
 use self::{
     bearer::Bearer,
-    conditions::Conditions,
+    conditions::{Conditions, is_disk_full},
     directory::{HeldLock, MachineDir, MachineTag, Presence},
     gone::{Gone, Hold},
     link::{Exchange, Link},
@@ -253,6 +253,9 @@ async fn follow(
         // A look that broke sees nothing, and the next one may.
         let devices = tokio::task::spawn_blocking(move || looking.devices()).await.unwrap_or_default();
         let mut found = conditions.report().await;
+        if is_disk_full(&found) {
+            workloads.excuse();
+        }
         found.extend(workloads.conditions());
         // Who cannot read it says so when it is to be written, and tells the node nothing new.
         let node = NodeFile::read(directory).ok().flatten().map(|node| node.told);

@@ -59,6 +59,8 @@ pub struct Status {
     pub last_exit: Option<LastExit>,
     /// How often in a row it ended by itself, or could not be started.
     failures: u32,
+    /// How many of those are the host's: its disk was full.
+    excused: u32,
     /// When it was last started; none before the first time.
     started: Option<Instant>,
 }
@@ -66,7 +68,7 @@ pub struct Status {
 impl Status {
     /// As it is before the first start.
     pub fn new() -> Self {
-        Self { state: WorkloadState::Starting, restarts: 0, last_exit: None, failures: 0, started: None }
+        Self { state: WorkloadState::Starting, restarts: 0, last_exit: None, failures: 0, excused: 0, started: None }
     }
 
     /// How long ago it was last started.
@@ -74,11 +76,22 @@ impl Status {
         self.started.map_or(Duration::ZERO, |started| started.elapsed())
     }
 
+    /// The host's disk is full: what failed so far says nothing of the machine, which would fare no better elsewhere on it.
+    pub fn excuse(&mut self) {
+        self.excused = self.failures;
+    }
+
+    /// So often in a row it ended by itself now.
+    fn failed(&mut self, failures: u32) {
+        self.failures = failures;
+        self.excused = self.excused.min(failures);
+    }
+
     /// What is wrong with one that was started so long ago, in words that stay the same while nothing of note changes; none
     /// if nothing is.
     pub fn trouble(&self, since_start: Duration) -> Option<String> {
         let runs_well = self.state == WorkloadState::Running && since_start >= RUN_COUNTS_AS_GOOD;
-        if self.failures < FAILURES_TOLD || runs_well {
+        if self.failures.saturating_sub(self.excused) < FAILURES_TOLD || runs_well {
             return None;
         }
         let how = match &self.last_exit {
@@ -113,7 +126,8 @@ impl Keeper {
             let Some(run) = wish.borrow_and_update().clone() else { return };
             let started = Instant::now();
             self.lock_status(|status| {
-                (status.state, status.started, status.failures) = (WorkloadState::Starting, Some(started), failures);
+                (status.state, status.started) = (WorkloadState::Starting, Some(started));
+                status.failed(failures);
             });
             match self.start(&run) {
                 Ok(group) => {
@@ -128,7 +142,10 @@ impl Keeper {
                 }
             }
             failures = if started.elapsed() >= RUN_COUNTS_AS_GOOD { 0 } else { failures + 1 };
-            self.lock_status(|status| (status.state, status.failures) = (WorkloadState::BackingOff, failures));
+            self.lock_status(|status| {
+                status.state = WorkloadState::BackingOff;
+                status.failed(failures);
+            });
             tokio::select! {
                 biased;
                 () = changed(&mut wish, &run) => failures = 0,
@@ -231,6 +248,25 @@ mod tests {
         assert_eq!(running.trouble(RUN_COUNTS_AS_GOOD), None);
         // One that ended once is started again, and nobody has to know.
         assert_eq!(Status { failures: 1, ..ended }.trouble(Duration::ZERO), None);
+    }
+
+    #[test]
+    fn what_failed_while_the_hosts_disk_was_full_does_not_count() {
+        // Given one that has ended three times while the disk was full
+        let ended = Status { state: WorkloadState::BackingOff, last_exit: Some(LastExit::Code(1)), ..Status::new() };
+        let mut status = Status { failures: 3, ..ended };
+        status.excuse();
+        assert_eq!(status.trouble(Duration::ZERO), None);
+        // When it goes on failing with room again, then that counts as with any other
+        status.failed(5);
+        assert_eq!(status.trouble(Duration::ZERO), None);
+        status.failed(6);
+        assert!(status.trouble(Duration::ZERO).is_some());
+        // And what failed before it ran well excuses nothing later.
+        status.excuse();
+        status.failed(0);
+        status.failed(3);
+        assert!(status.trouble(Duration::ZERO).is_some());
     }
 
     #[test]

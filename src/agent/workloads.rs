@@ -87,6 +87,13 @@ impl Workloads {
         self.kept.iter().filter(|(_, kept)| !kept.task.is_finished()).map(report).collect()
     }
 
+    /// The host's disk is full: what ended by itself so far does not count.
+    pub fn excuse(&self) {
+        for kept in self.kept.values() {
+            kept.status.lock().unwrap_or_else(PoisonError::into_inner).excuse();
+        }
+    }
+
     /// Those that are in trouble, each as a condition; the others have none.
     pub fn conditions(&self) -> Vec<Condition> {
         let condition = |(name, kept): (&Name, &Kept)| {

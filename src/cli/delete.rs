@@ -67,7 +67,11 @@ pub(super) fn main(global: &Global, args: DeleteArgs) -> Result<Exit, CliError> 
 /// Asks the node to remove something, says what that does, and answers with the entities that go.
 pub(super) fn ask(global: &Global, remove: &Remove) -> Result<Vec<StreamId>, CliError> {
     let changed: Changed = session::send(global, "/v1/remove", remove)?;
-    apply::show(global, &changed)?;
+    if changed.steps.is_empty() && !global.output.is_for_programs() {
+        say("nothing to delete");
+    } else {
+        apply::show(global, &changed)?;
+    }
     say_blocked(global, &changed);
     let mut going: Vec<StreamId> =
         changed.steps.iter().filter_map(|step| step.entity.to_string().parse().ok()).collect();

@@ -309,6 +309,11 @@ impl CliError {
         if let Some(details) = &self.details {
             writeln!(out, "{}", details.text)?;
         }
+        // Said already with the only problem that there is.
+        let is_said = |details: &Details| details.text.contains(&format!("next: {}", self.next_step));
+        if self.details.as_deref().is_some_and(is_said) {
+            return Ok(());
+        }
         writeln!(out, "  {calm}next:{calm:#} {}", harmless(&self.next_step))
     }
 }
@@ -355,7 +360,8 @@ impl From<ManifestError> for CliError {
         let details = Some(Box::new(Details { text: error.to_string(), json }));
         if error.problems.iter().all(|problem| problem.code == Code::Unreadable) {
             let message = "cannot read the manifest; nothing was applied";
-            return Self { details, ..Self::new(Exit::NoInput, "unreadable", message) };
+            let next_step = error.problems.first().and_then(|problem| problem.next.clone()).unwrap_or_default();
+            return Self { details, next_step, ..Self::new(Exit::NoInput, "unreadable", message) };
         }
         let message = format!("the manifest has {count}; nothing was applied");
         Self { details, ..Self::new(Exit::BadInput, "invalid-manifest", message) }

@@ -165,7 +165,30 @@ fn asked(global: &Global, query: &Query) -> Result<Result<serde_json::Value, Cli
         Some(body) => client.send_json(Method::POST, &query.path(), &body, None).await,
         None => client.get_json(&query.path()).await,
     };
-    block_on(when_started(global, ask))
+    block_on(when_started(global, async || while_it_lives(global, ask()).await))
+}
+
+/// How often a node that works on a long answer is asked whether it still answers at all.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
+
+/// An answer that may take long, unless the node does not even say its name in time.
+async fn while_it_lives<T>(
+    global: &Global,
+    answer: impl Future<Output = Result<T, ClientError>>,
+) -> Result<T, ClientError> {
+    let silence = async {
+        loop {
+            tokio::time::sleep(SIGN_OF_LIFE).await;
+            let Ok(client) = client(global) else { continue };
+            if let Err(ClientError::TimedOut) = client.get_json::<serde_json::Value>("/v1/node").await {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        answer = answer => answer,
+        () = silence => Err(ClientError::TimedOut),
+    }
 }
 
 /// Asks a question: a running node, or the journal of one that is stopped.
@@ -191,7 +214,11 @@ pub(super) fn ask(global: &Global, query: &Query) -> Result<serde_json::Value, C
 /// Asks a running node by a path; reading all of its journal may take a while.
 pub(super) fn ask_path<T: DeserializeOwned>(global: &Global, path: &str) -> Result<Result<T, ClientError>, CliError> {
     let client = client(global)?.with_limits(client::Limits { time: HISTORY_TIME_MAX, ..client::Limits::default() });
-    block_on(when_started(global, async || client.get_json(path).await))
+    let answer = block_on(when_started(global, async || while_it_lives(global, client.get_json(path)).await))?;
+    match answer {
+        Err(error @ ClientError::TimedOut) => Err(unanswered(error)),
+        answer => Ok(answer),
+    }
 }
 
 /// Makes sure that a node is running: what is waited for would never come otherwise.

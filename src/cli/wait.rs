@@ -1,6 +1,9 @@
 //! `bailiwick wait`: waits until something is so.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::HashSet,
+    time::{Duration, Instant},
+};
 
 use bailiwick_journal::StreamId;
 use clap::Args;
@@ -16,7 +19,7 @@ use super::{
 use crate::{
     api::query::Query,
     manifest::{self, nearest},
-    view::statuses,
+    view::{self, statuses},
 };
 
 /// How often the node is asked.
@@ -27,7 +30,8 @@ pub(super) struct WaitArgs {
     /// Objects: `machine/web`, `volume/data` [default: everything that is declared]
     #[arg(value_name = "KIND/NAME")]
     entities: Vec<String>,
-    /// What to wait for: `ready`, `removed`, or a status word such as `stale`
+    /// What to wait for: `ready`, `removed`, another state that `why-not` answers for, such as `attached`, or a status word
+    /// such as `stale`
     #[arg(long = "for", default_value = "ready", value_name = "CONDITION")]
     condition: String,
     /// Time limit: `90s`, `5m`
@@ -48,6 +52,9 @@ pub(super) fn main(global: &Global, args: WaitArgs) -> Result<Exit, CliError> {
         (_, true) => Err(CliError::usage("that condition needs an object").next("write KIND/NAME before --for")),
         ("removed", false) => until_gone(global, &entities, args.timeout),
         ("ready", false) => until(args.timeout, || unready(global, &entities)),
+        (goal, false) if entities.iter().all(|entity| goals(entity).any(|known| known == goal)) => {
+            until(args.timeout, || missing(global, &entities, goal))
+        }
         (status, false) => until(args.timeout, || {
             let mut open = Vec::new();
             for entity in &entities {
@@ -64,15 +71,42 @@ pub(super) fn main(global: &Global, args: WaitArgs) -> Result<Exit, CliError> {
 /// Whether every one of these entities can come to be like that.
 fn check_condition(entities: &[StreamId], condition: &str) -> Result<(), CliError> {
     for entity in entities {
-        let words = || ["ready", "removed"].into_iter().chain(statuses(entity.kind()).iter().copied());
-        if !words().any(|word| word == condition) {
+        let words = || {
+            let mut words = vec!["ready", "removed"];
+            words.extend(statuses(entity.kind()).iter().copied().chain(goals(entity)));
+            let mut seen = HashSet::new();
+            words.retain(|word| seen.insert(*word));
+            words
+        };
+        if !words().contains(&condition) {
             let message = format!("a {} is never {condition:?}", entity.kind());
-            let near = nearest(condition, words()).map(|near| format!("did you mean {near}? ")).unwrap_or_default();
-            let known = words().collect::<Vec<_>>().join(", ");
+            let near = nearest(condition, words().into_iter())
+                .map(|near| format!("did you mean {near}? "))
+                .unwrap_or_default();
+            let known = words().join(", ");
             return Err(CliError::usage(message).next(format!("{near}--for takes {known}")));
         }
     }
     Ok(())
+}
+
+/// The states that `why-not` answers for, and that last: what is being replaced is as it was a moment later.
+fn goals(entity: &StreamId) -> impl Iterator<Item = &'static str> {
+    view::goals(entity.kind()).iter().copied().filter(|goal| *goal != "replaced")
+}
+
+/// What keeps these entities from a state.
+fn missing(global: &Global, entities: &[StreamId], goal: &str) -> Result<Vec<String>, CliError> {
+    let mut open = Vec::new();
+    for entity in entities {
+        let query = Query::WhyNot { entity: entity.clone(), wanted: goal.to_owned(), at: None };
+        let answer = session::ask_node(global, &query)?;
+        if answer["holds"] != true {
+            let because = answer["unmet"]["because"].as_str().unwrap_or_default();
+            open.push(format!("{entity} is not {}: {because}", goal.replace('-', " ")));
+        }
+    }
+    Ok(open)
 }
 
 /// Waits until everything that is declared is so.

@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::Code,
-    ports::replica_set::{Action, Change, Member, Observation, Outcome, Step},
+    ports::replica_set::{Action, Change, Member, MemberId, MemberState, Observation, Outcome, Step},
     replica_set::{Command, Endpoint, Endpoints, Event, Report, Spec, State},
 };
 
@@ -91,8 +91,17 @@ fn observed(observation: &Observation) -> String {
     let ready = observation.statuses.iter().filter(|status| status.is_ready()).count();
     let stamp = configuration.stamp;
     let committed = if configuration.committed { "" } else { ", not yet committed" };
+    let told = |id: MemberId| {
+        let member = configuration.members.iter().find(|member| member.id == id);
+        member.and_then(Member::machine_tag).map_or_else(|| id.to_string(), |machine| format!("{id} ({machine})"))
+    };
+    let statuses = || observation.statuses.iter();
+    let leads = statuses().find(|status| status.healthy && status.state == MemberState::Primary);
+    let primary = leads.map_or_else(|| "no primary".to_owned(), |status| format!("primary {}", told(status.id)));
+    let ill: Vec<String> = statuses().filter(|status| !status.healthy).map(|status| told(status.id)).collect();
+    let ill = if ill.is_empty() { String::new() } else { format!(", not healthy: {}", ill.join(", ")) };
     format!(
-        "engine reported: {}, {voters} voting, {ready} ready (term {}, version {}{committed})",
+        "engine reported: {}, {voters} voting, {ready} ready, {primary}{ill} (term {}, version {}{committed})",
         count(configuration.members.len(), "member"),
         stamp.term,
         stamp.version

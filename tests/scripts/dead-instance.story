@@ -65,4 +65,4 @@ converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal edb922b0c3eef91208e9ca9179bbd6332787b0d7cd36192efcd5704008479320
+journal 33e11a0ed702c5694c81c97e098ddc65dfc85e6b7476090005c6f44b1c588ead

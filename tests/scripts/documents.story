@@ -50,4 +50,4 @@ converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal 0ec182311c5d655d1c6b9dfef43932268a26d30123d34645d5509b2799914675
+journal 3c555d356e3f319c6a12b8a0ecb016e367cf65c28124b5e7ad45e52f9cba729c

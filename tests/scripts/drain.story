@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 32cc06e715f58eccdd3f3a452216fb8a11327b3f55c86544b7b4daf415081ecc
+journal 83991e07f15923da8e71292ba8524d349c8b7e159db538c1963eb6b78277f2c8

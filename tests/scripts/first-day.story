@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 928c4ff2cbfb43629280f7741514ce4c818f86685ed7129549582a17a213bee8
+journal 693b77a2e22172e70b6e64d887be105f7d5f91f4dc88ed347dcf9cdc3f50f7dc

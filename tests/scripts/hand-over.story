@@ -33,4 +33,4 @@
 
 converged after 3011.000 s: 24 entries, 1326 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal dab6288bba43d37fc78f07d23ee1d2b8c5b1ed00f8fe238a9081f2c7aa9830f5
+journal 2908a053441f60ef036de37968b59deb1960872299ea92b78f9ff1353995d392

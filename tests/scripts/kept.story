@@ -120,4 +120,4 @@ converged after 4536.000 s: 105 entries, 1641 provider calls, 1 crashes, seed 53
   volume/web-1-data-0              removed
   volume/web-2-data-0              reserved
   volume/web-3-data-0              reserved
-journal 218c53964ece7af4959b2e5e356aef47067cc19f32d4bbd02fa22d61ca0c973d
+journal c401ca2273bf8a671b5f6768580feaa84fca6de2ec927e4f1542cdc290977168

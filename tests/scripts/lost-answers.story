@@ -108,4 +108,4 @@ converged after 1800.000 s: 98 entries, 813 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal ea846a98a0d722dd7a7226adb698c22770f4c6f56b770d0dbb77596d4ef250fa
+journal 2e6ec64d0efc1e5a002effe389315918838318281cfb1be6f8ccf50cf69a08d0

@@ -210,4 +210,4 @@ converged after 7201.000 s: 192 entries, 2174 provider calls, 1 crashes, seed 43
   machine/web-2-1                  removed
   machine/web-2-2                  removed
   machine/web-2-3                  removed
-journal 0dd7ba87a95478c12c07d51b690db60a88c1b547f74c9c3263ba35782f99e7a0
+journal bf2dbf78e1ea0115e3cde23ca2e8d49cbaffda080062f528cc7e85e0e772727e

@@ -134,4 +134,4 @@ converged after 1801.000 s: 115 entries, 1094 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal d5836de2976945426ff8e704f37f0e44d7913082bafabfeb0c16a311225ab665
+journal 7f586f387cb607f4c5731869ffca3f4bd7fc089821723ba651b228ffef863b19

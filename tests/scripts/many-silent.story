@@ -52,4 +52,4 @@ converged after 3600.000 s: 40 entries, 1444 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal 692982427953b2bffcac37500520f4cad597c4f2b8bb63f485d255871a892e17
+journal 22364652136e393027f032247eae72c7ef9ec79663b9248958afcea987ff9418

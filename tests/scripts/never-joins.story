@@ -32,4 +32,4 @@
 
 converged after 5400.000 s: 28 entries, 1807 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal 1cecf28ded43db3a1e4d93823258a5e4c9a5f72de6227727b9413aafcd235528
+journal 67ce25724a97ff81a1e9805407b1989e89db018c48eae8ae30a8433c62930602

@@ -51,4 +51,4 @@ converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 13071a145c7b0fa9f9a5e9a38e222e0d2407ebae8ac7ed067134325cc5f282e3
+journal 18ec3c971a3b4070839b647c20500b5b1dcdb6b479e1999f4bd20ef08cd4c607

@@ -11,4 +11,4 @@
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal 42e8a435810e957901c99b3058c0f83c07b69d130b38b3074ae2e79d6968571e
+journal b8208bdd38096b978f0ec01fc7f305f544b9797bf1677676bb3eed2c73bc7029

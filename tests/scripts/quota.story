@@ -16,7 +16,7 @@
 00:00:00.000    14 volume-attachment/beta:logs  declared, because it was declared and waits for machine and volume (operator)
 00:00:00.020    15 machine/alpha                provider created instance i-0007; has until 00:20:00.020 to become healthy, because the provider reported success (executor, after 4)
 00:00:00.020    16 machine/beta                 provider created instance i-0008; has until 00:20:00.020 to become healthy, because the provider reported success (executor, after 5)
-00:00:00.020    17 machine/gamma                creating the instance failed (resource-exhausted: the quota is used up); next attempt at 00:00:10.020, because the failure may be transient (executor, after 6)
+00:00:00.020    17 machine/gamma                creating the instance failed (resource-exhausted: the quota is used up); next attempt at 00:00:10.020, because another attempt may succeed (executor, after 6)
 00:00:00.021    18 volume/data                  provider created volume v-0005 of 64M, because the provider reported success (executor, after 7)
 00:00:00.021    19 volume/logs                  provider created volume v-0006 of 1G, because the provider reported success (executor, after 8)
 00:00:00.021    20 supervisor/storage           ordered volume-attachment/alpha:data: attach volume v-0005 to instance i-0007; ordered volume-attachment/beta:logs: attach volume v-0006 to instance i-0008, because the observed state requires it (supervisor/storage)
@@ -30,15 +30,15 @@
 00:00:10.000    28 machine/alpha                agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/alpha)
 00:00:10.000    29 supervisor/storage           agents reported: volume data is device sim-e937ac92 on machine alpha, because the devices of machines changed (supervisor/storage)
 00:00:10.020    30 machine/gamma                started the next attempt, because the next attempt is due (schedule)
-00:00:10.066    31 machine/gamma                creating the instance failed (resource-exhausted: the quota is used up); next attempt at 00:00:30.066, because the failure may be transient (executor, after 30)
+00:00:10.066    31 machine/gamma                creating the instance failed (resource-exhausted: the quota is used up); next attempt at 00:00:30.066, because another attempt may succeed (executor, after 30)
 00:00:30.066    32 machine/gamma                started the next attempt, because the next attempt is due (schedule)
-00:00:30.139    33 machine/gamma                creating the instance failed (resource-exhausted: the quota is used up); next attempt at 00:01:10.139, because the failure may be transient (executor, after 32)
+00:00:30.139    33 machine/gamma                creating the instance failed (resource-exhausted: the quota is used up); next attempt at 00:01:10.139, because another attempt may succeed (executor, after 32)
 00:01:10.139    34 machine/gamma                started the next attempt, because the next attempt is due (schedule)
-00:01:10.198    35 machine/gamma                creating the instance failed (resource-exhausted: the quota is used up); next attempt at 00:02:30.198, because the failure may be transient (executor, after 34)
+00:01:10.198    35 machine/gamma                creating the instance failed (resource-exhausted: the quota is used up); next attempt at 00:02:30.198, because another attempt may succeed (executor, after 34)
 00:02:30.198    36 machine/gamma                started the next attempt, because the next attempt is due (schedule)
-00:02:30.225    37 machine/gamma                creating the instance failed (resource-exhausted: the quota is used up); next attempt at 00:05:10.225, because the failure may be transient (executor, after 36)
+00:02:30.225    37 machine/gamma                creating the instance failed (resource-exhausted: the quota is used up); next attempt at 00:05:10.225, because another attempt may succeed (executor, after 36)
 00:05:10.225    38 machine/gamma                started the next attempt, because the next attempt is due (schedule)
-00:05:10.264    39 machine/gamma                creating the instance failed (resource-exhausted: the quota is used up); next attempt at 00:08:10.264, because the failure may be transient (executor, after 38)
+00:05:10.264    39 machine/gamma                creating the instance failed (resource-exhausted: the quota is used up); next attempt at 00:08:10.264, because another attempt may succeed (executor, after 38)
 00:06:00.000     --- an operator removes machine/alpha
 00:06:00.000    40 node/requests                answered a request with 1 command (operator)
 00:06:00.000    41 machine/alpha                removal started, because its removal was requested and waits for its attachments (operator)
@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 54a36d85f1ae3cbe5d6e124fb5855b32191a877555053ea17fc113a5027ea1c9
+journal 797c5a0b58cf2112c9fbdb12dc8e668d5c2aa1417b1b2f6de1f83087db7093c8

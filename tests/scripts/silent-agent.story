@@ -44,4 +44,4 @@ converged after 1200.000 s: 32 entries, 723 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 69c29ec6bac5ba526c457fa9bf8fe819c4c58ea486d8c756c5d83c914f4f91bb
+journal 0443536f5583113877f9c8c24a3cce5bffbb69f9014e33267d62832ad0aeb3df

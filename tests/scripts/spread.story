@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal 97f46f4a58236a529d39580574e8032f1b14e53d43b7744e50630f810ea99eb5
+journal 871753c457f528bf78082ca10ced44ef2c3c3dd303a4831f6a9efec11dbcaa19

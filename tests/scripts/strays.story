@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal 0165514aee5f801d25bdf1c27ca32206b9b8baf65ee7d766c69388d08e70fa5e
+journal d6d056090ac53de3925bc932d1a3ef18fad01c61e676df30ef3ceea0fd15bfd3

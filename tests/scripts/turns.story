@@ -114,22 +114,22 @@
 00:40:35.000   106 machine/gamma                workload web stopped; detaching its volumes: data-c, because the workload stopped (agent:machine/gamma)
 00:40:35.000   107 supervisor/storage           ordered volume-attachment/gamma:data-c: remove, because the observed state requires it (supervisor/storage)
 00:40:35.000   108 volume-attachment/gamma:data-c removal started; requested detachment, because its removal was requested (supervisor/storage, after 107)
-00:40:35.003   109 volume-attachment/gamma:data-c detaching it failed (unavailable: the provider cannot be reached); next attempt at 00:41:05.003, because the failure may be transient (executor, after 108)
+00:40:35.003   109 volume-attachment/gamma:data-c detaching it failed (unavailable: the provider cannot be reached); next attempt at 00:41:05.003, because another attempt may succeed (executor, after 108)
 00:40:45.000   110 supervisor/storage           agents reported: volume data-c has no device on machine gamma, because the devices of machines changed (supervisor/storage)
 00:41:00.011   111 supervisor/machines          provider simulated is out (no answer since 00:40:25.018): none of its machines is replaced, because the provider has not answered for too long (supervisor/machines)
 00:41:05.003   112 volume-attachment/gamma:data-c started the next attempt, because the next attempt is due (schedule)
-00:41:05.011   113 volume-attachment/gamma:data-c detaching it failed (unavailable: the provider cannot be reached); next attempt at 00:42:05.011, because the failure may be transient (executor, after 112)
+00:41:05.011   113 volume-attachment/gamma:data-c detaching it failed (unavailable: the provider cannot be reached); next attempt at 00:42:05.011, because another attempt may succeed (executor, after 112)
 00:42:05.011   114 volume-attachment/gamma:data-c started the next attempt, because the next attempt is due (schedule)
-00:42:05.026   115 volume-attachment/gamma:data-c detaching it failed (unavailable: the provider cannot be reached); next attempt at 00:44:05.026, because the failure may be transient (executor, after 114)
+00:42:05.026   115 volume-attachment/gamma:data-c detaching it failed (unavailable: the provider cannot be reached); next attempt at 00:44:05.026, because another attempt may succeed (executor, after 114)
 00:42:20.000   116 machine/gamma                volumes of workload web did not detach in time; continuing without them, because the workload or its volumes took too long (schedule)
 00:42:25.000   117 machine/gamma                drained: all workloads stopped, because all its workloads stopped (agent:machine/gamma)
 00:44:05.026   118 volume-attachment/gamma:data-c started the next attempt, because the next attempt is due (schedule)
-00:44:05.047   119 volume-attachment/gamma:data-c detaching it failed (unavailable: the provider cannot be reached); next attempt at 00:48:05.047, because the failure may be transient (executor, after 118)
+00:44:05.047   119 volume-attachment/gamma:data-c detaching it failed (unavailable: the provider cannot be reached); next attempt at 00:48:05.047, because another attempt may succeed (executor, after 118)
 00:48:05.047   120 volume-attachment/gamma:data-c started the next attempt, because the next attempt is due (schedule)
-00:48:05.069   121 volume-attachment/gamma:data-c detaching it failed (unavailable: the provider cannot be reached); next attempt at 00:56:05.069, because the failure may be transient (executor, after 120)
+00:48:05.069   121 volume-attachment/gamma:data-c detaching it failed (unavailable: the provider cannot be reached); next attempt at 00:56:05.069, because another attempt may succeed (executor, after 120)
 00:55:35.000   122 volume-attachment/gamma:data-c detachment is overdue, because the detachment exceeded the time limit (schedule)
 00:56:05.069   123 volume-attachment/gamma:data-c started the next attempt, because the next attempt is due (schedule)
-00:56:05.082   124 volume-attachment/gamma:data-c detaching it failed (unavailable: the provider cannot be reached); next attempt at 01:12:05.082, because the failure may be transient (executor, after 123)
+00:56:05.082   124 volume-attachment/gamma:data-c detaching it failed (unavailable: the provider cannot be reached); next attempt at 01:12:05.082, because another attempt may succeed (executor, after 123)
 01:00:25.025   125 supervisor/machines          provider simulated answers again, because the provider answers again (supervisor/machines)
 01:12:05.082   126 volume-attachment/gamma:data-c started the next attempt, because the next attempt is due (schedule)
 01:12:05.105   127 volume-attachment/gamma:data-c provider detached it; removed, because the provider reported success and its removal was requested (executor, after 126)
@@ -153,4 +153,4 @@ converged after 5400.000 s: 133 entries, 1817 provider calls, 1 crashes, seed 47
   volume/data-b                    available
   volume/data-c                    available
   volume/logs-a                    available
-journal ca7a499672528d93b56de63db42ebec28de32e586f55351a8de6ccc24b030e89
+journal fd22d886af53ae4fb805fa4ba1b7e722d9ec9e53e8f60059e8da86085142c3ca

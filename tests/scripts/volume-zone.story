@@ -88,4 +88,4 @@ converged after 1811.000 s: 75 entries, 732 provider calls, 0 crashes, seed 5
   volume-attachment/db:db-data-0   removed
   volume-attachment/heir:db-data-0 attached
   volume/db-data-0                 reserved
-journal 95f3bf6e1bb6ccd1cc6bbee6bef5384c55fa1f8ef5a3d3019d9433d50a96a48e
+journal 08785a0df2e9d97ce3a83da9cb0466c6a5276609c486a28dcf714059120a4755

@@ -145,4 +145,4 @@ converged after 93601.000 s: 132 entries, 19449 provider calls, 1 crashes, seed 
   machine/web-1-2                  removed
   machine/web-2-1                  ready
   machine/web-2-2                  ready
-journal b3ff1c77609f961f9fd586e38cb0ab2b483dfe0bc5505e92545a8f91f3a7f7bf
+journal 75ed0739aa24fe43efc7a85bc5b743d2761e19eed14c257ed8bed57f70c3810c

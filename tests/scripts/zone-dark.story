@@ -78,4 +78,4 @@ converged after 7200.000 s: 59 entries, 2164 provider calls, 2 crashes, seed 35
   machine/m-6                      ready
   machine/m-7                      ready
   machine/m-8                      ready
-journal ef1cfaf944c97173ee768103064245b7ec8f406a9e260e2c96e3c219ab18f14d
+journal 891eedad95d000831a165064aa53fae856d923a9bda40f530c5c2bcccd5ba150

@@ -46,4 +46,4 @@ converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 13d5a696f1993f641af7923120aee46527a5b62a8a3188414c2525664eac8af8
+journal f9b10f8e5f1a2fbd5fe784a83598945bf0307087a8fff3acb08035da33d19ef8

@@ -62,4 +62,4 @@ converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal dde27c9534d1632cde11caa78adb0529da80cc277fafbed24db072409880b6d6
+journal 5c15b9b1a7685db9f9390bb6cedd50142d5e9a4b5e24537d80e6706980ae156f

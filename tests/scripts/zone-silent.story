@@ -66,4 +66,4 @@ converged after 10800.000 s: 58 entries, 2890 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 65fac9eeb4576e3c0a552611b28ad2dc86a91aa9a55d40991497ac472349e475
+journal 51af0e36f8452c311adf22dc757046d9f07ceff223ae23ceffe9a98e373cd587

@@ -16,7 +16,7 @@ reasons! {
         DeviceMoved = "device-moved", "its device was renamed";
         AlreadyBegun = "already-begun", "it is already created, or being created";
         StorageMade = "storage-made", "the provider reported success";
-        WorthRetrying = "worth-retrying", "the failure may be transient";
+        WorthRetrying = "worth-retrying", "another attempt may succeed";
         OutcomeUnknown = "outcome-unknown", "the outcome of the call is unknown, and the provider is asked again later";
         RetriesExhausted = "retries-exhausted", "no attempt is left";
         NotRetryable = "not-retryable", "a retry cannot help";

@@ -15,7 +15,7 @@ reasons! {
         BothReady = "both-ready", "machine and filesystem are ready";
         AlreadyConnected = "already-connected", "it is already attached, or being attached";
         LinkMade = "link-made", "the provider reported success";
-        WorthRetrying = "worth-retrying", "the failure may be transient";
+        WorthRetrying = "worth-retrying", "another attempt may succeed";
         OutcomeUnknown = "outcome-unknown", "the outcome of the call is unknown, and the provider is asked again later";
         RetriesExhausted = "retries-exhausted", "no attempt is left";
         NotRetryable = "not-retryable", "a retry cannot help";

@@ -14,7 +14,7 @@ reasons! {
         SpecDiffers = "spec-differs", "its declaration changed";
         AlreadyAsDeclared = "already-as-declared", "its declaration did not change";
         InstanceMade = "instance-made", "the provider reported success";
-        WorthRetrying = "worth-retrying", "the failure may be transient";
+        WorthRetrying = "worth-retrying", "another attempt may succeed";
         OutcomeUnknown = "outcome-unknown", "the outcome of the call is unknown, and the provider is asked again later";
         RetriesExhausted = "retries-exhausted", "no attempt is left";
         TookTooLong = "took-too-long", "its instance could not be created in time";

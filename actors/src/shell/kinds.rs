@@ -1,11 +1,11 @@
 //! The kinds that the registry can start, and what their effects mean as work.
 
-use bailiwick_journal::{Intake, StreamId, Version};
+use bailiwick_journal::{Body, Intake, StreamId, Version};
 use uuid::Uuid;
 
 use super::{Call, Services};
 use crate::{
-    contract::{Decider, Entity, NoEffect, NoView},
+    contract::{Decider, Entity, NoEffect, NoView, Stored, StoredError},
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
     policy, replica_set,
     vocab::{EffectId, Timestamp},
@@ -115,6 +115,27 @@ impl AnyCommand {
             Self::MachineDeployment(_) => machine_deployment::State::KIND,
             Self::MachineClass(_) => machine_class::State::KIND,
             Self::Document(command) => command.kind().as_str(),
+        }
+    }
+
+    /// As the journal holds it.
+    ///
+    /// # Errors
+    /// If it is larger than a body may be.
+    pub fn store(&self) -> Result<Body, StoredError> {
+        match self {
+            Self::Machine(command) => command.store(),
+            Self::Volume(command) => command.store(),
+            Self::VolumeAttachment(command) => command.store(),
+            Self::Policy(command) => command.store(),
+            Self::ReplicaSet(command) => command.store(),
+            Self::Filesystem(command) => command.store(),
+            Self::FilesystemAttachment(command) => command.store(),
+            Self::Member(command) => command.store(),
+            Self::MachineSet(command) => command.store(),
+            Self::MachineDeployment(command) => command.store(),
+            Self::MachineClass(command) => command.store(),
+            Self::Document(command) => command.store(),
         }
     }
 

@@ -3,7 +3,8 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use bailiwick_journal::{Position, StreamId};
+use bailiwick_journal::{Position, StreamId, digest};
+use uuid::Uuid;
 
 use super::{
     AnyCommand, Ask, AskError, Origin, Registry, Services, absence,
@@ -372,6 +373,12 @@ impl<W, T, L, M> Making<W, T, L, M> {
     }
 }
 
+/// The id of a report, by what the journal will hold of it. One that is too large for that is refused under any id.
+fn report_id(stream: &StreamId, cause: Position, command: &AnyCommand) -> Uuid {
+    let told = command.store().map_or(Uuid::nil(), |body| Uuid::from_bytes(digest(&body.bytes)));
+    derived_uuid(&format!("report {stream} {cause} {told}"))
+}
+
 /// Tells the entities. A report that cannot be taken now is made again: what has happened must not be forgotten.
 pub(super) async fn report(registry: &actix::WeakAddr<Registry>, reports: Vec<Report>) {
     let mut open = reports;
@@ -383,7 +390,7 @@ pub(super) async fn report(registry: &actix::WeakAddr<Registry>, reports: Vec<Re
             let Some(registry) = registry.upgrade() else {
                 return;
             };
-            let id = derived_uuid(&format!("report {stream} {cause} {command:?}"));
+            let id = report_id(&stream, cause, &command);
             let origin =
                 Origin { id, principal: "executor".into(), cause: Some(cause), cites: Vec::new(), routine: true };
             let ask = Ask { stream: stream.clone(), command: command.clone(), origin };

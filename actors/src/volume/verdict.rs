@@ -13,7 +13,7 @@ reasons! {
         NewlyDeclared = "newly-declared", "it was declared and has no storage yet";
         AlreadyAsDeclared = "already-as-declared", "its declaration did not change";
         StorageMade = "storage-made", "the provider reported success";
-        WorthRetrying = "worth-retrying", "the failure may be transient";
+        WorthRetrying = "worth-retrying", "another attempt may succeed";
         OutcomeUnknown = "outcome-unknown", "the outcome of the call is unknown, and the provider is asked again later";
         RetriesExhausted = "retries-exhausted", "no attempt is left";
         NotRetryable = "not-retryable", "a retry cannot help";

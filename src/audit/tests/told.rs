@@ -29,7 +29,7 @@ fn every_entry_is_told_in_one_line_and_no_derived_forms() {
     for line in &lines {
         assert!(!line.contains('{') && !line.contains('\n'), "{line}");
     }
-    assert!(lines.iter().any(|line| line.contains("because the failure may be transient")));
+    assert!(lines.iter().any(|line| line.contains("because another attempt may succeed")));
 }
 
 /// Why an entity is as it is at the end.

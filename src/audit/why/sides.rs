@@ -5,7 +5,9 @@ use std::fmt;
 use bailiwick_actors::{
     contract::{Decider, Stored, Touches},
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
-    policy, replica_set,
+    policy,
+    ports::replica_set::{MemberId, MemberState},
+    replica_set,
     vocab::Fact,
     volume, volume_attachment,
 };
@@ -164,6 +166,31 @@ impl Told {
         };
         let otherwise = if is_routine(stream, event) { Self::Routine } else { Self::Matter };
         special.unwrap_or(otherwise)
+    }
+}
+
+/// Who leads a replica set, and who is not well in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Led {
+    pub primary: Option<MemberId>,
+    pub unhealthy: Vec<MemberId>,
+}
+
+impl Led {
+    /// By what an engine reported, if that is what an event of this stream says.
+    pub(super) fn by(stream: &StreamId, event: &Body) -> Option<Self> {
+        if stream.kind() != replica_set::State::KIND {
+            return None;
+        }
+        let Ok(replica_set::Event::Seen { observation }) = replica_set::Event::load(event) else { return None };
+        let statuses = || observation.statuses.iter();
+        let leads = statuses().find(|status| status.healthy && status.state == MemberState::Primary);
+        let unhealthy = statuses().filter(|status| !status.healthy).map(|status| status.id).collect();
+        Some(Self { primary: leads.map(|status| status.id), unhealthy })
+    }
+
+    pub(super) fn is_in_trouble(&self) -> bool {
+        self.primary.is_none() || !self.unhealthy.is_empty()
     }
 }
 

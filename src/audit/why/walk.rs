@@ -10,7 +10,7 @@ use bailiwick_journal::{Body, Entry, Journal, Position, ReadError, StreamId, Ver
 use super::{
     About, Step,
     cited::{Causes, Found, causes, read_one, source},
-    sides::Told,
+    sides::{Led, Told},
 };
 use crate::words::Line;
 
@@ -75,6 +75,8 @@ struct Newer {
     recovery: Option<Start>,
     /// It was found attached, perhaps as it had been before.
     attached: Option<Start>,
+    /// Since when a replica set is led and fares as it does now, as far as its entries were read.
+    led: Option<(Led, Start)>,
 }
 
 impl Newer {
@@ -87,6 +89,9 @@ impl Newer {
         };
         let (recovered, mattered) = (that_are(Told::Recovery), that_are(Told::Matter));
         let (ailed, checked, attached) = (that_are(Told::Ailment), that_are(Told::Check), that_are(Told::Attached));
+        if let Some(changed) = self.led_otherwise(&entry, !mattered.is_empty()) {
+            return Some(changed);
+        }
         if self.recovery.is_none() && !recovered.is_empty() {
             self.recovery = Some(Start { entry: entry.clone(), events: Some(recovered) });
         }
@@ -106,6 +111,29 @@ impl Newer {
         let start = (!all.is_empty()).then_some(Start { entry, events: Some(all) })?;
         // What was said of a trouble that is over would be wrong now.
         Some(if ailed.is_empty() { start } else { self.recovery.take().unwrap_or(start) })
+    }
+}
+
+impl Newer {
+    /// The report of an engine since which a replica set has its leader, or its trouble, if the entry before it shows
+    /// another.
+    fn led_otherwise(&mut self, entry: &Arc<Entry>, mattered: bool) -> Option<Start> {
+        let events =
+            entry.versioned_events().filter_map(|(at, event)| Some((at, Led::by(&entry.header.stream, event)?)));
+        let here = events.last();
+        if let Some((now, _)) = &self.led {
+            let is_as_before = |(_, before): &(Version, Led)| {
+                before.primary == now.primary && (!now.is_in_trouble() || before.unhealthy == now.unhealthy)
+            };
+            if here.as_ref().map_or(mattered && now.is_in_trouble(), |here| !is_as_before(here)) {
+                return self.led.take().map(|(_, since)| since);
+            }
+        }
+        if let Some((at, led)) = here {
+            let now = self.led.take().map_or(led, |(now, _)| now);
+            self.led = Some((now, Start { entry: entry.clone(), events: Some([at].into()) }));
+        }
+        None
     }
 }
 

@@ -58,11 +58,13 @@ fn json(ran: &Ran) -> Value {
 fn a_full_disk_is_the_nodes_trouble_and_no_machine_is_given_up_for_it() {
     let Some(small) = Small::new() else { return };
     let lab = &small.lab;
-    // Given a machine that would be given up after a second of being unwell.
-    let health = "  health: {healthTimeout: 1s}\n  storage:";
+    // Given a machine that would be given up after a second of being unwell, and its workload, which has to write, counts.
+    let health = "  health: {healthTimeout: 1s, nodeConditions: [WorkloadRunning/w]}\n  storage:";
     let quick = lab.manifest("quick.yaml", QUICK.replace("  storage:", health));
-    let file = lab
-        .manifest("it.yaml", "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: a}\nspec: {provider: local}\n");
+    let bare = "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: a}\nspec: {provider: local}\n";
+    let writes = "mkdir begun-$$; while head -c 8192 /dev/zero >> written; do sleep 0.1; done; exit 1";
+    let workloads = format!("spec: {{provider: local, workloads: [{{name: w, command: [sh, -c, {writes:?}]}}]}}");
+    let file = lab.manifest("it.yaml", bare.replace("spec: {provider: local}", &workloads));
     let node = lab.start(&["up", &quick, &file, "--timeout", "60s"]);
     node.says("Ctrl-C stops the node");
     let status = || json(&lab.run(&["status", "-o", "json"]).code(0));
@@ -76,8 +78,14 @@ fn a_full_disk_is_the_nodes_trouble_and_no_machine_is_given_up_for_it() {
     node.says("disk-full");
     let table = lab.run(&["status"]).code(0).out;
     assert!(table.lines().any(|line| line.starts_with("node") && line.contains("disk-full")), "{table}");
-    let refused = lab.run(&["apply", &lab.manifest("b.yaml", fs::read_to_string(&file).unwrap().replace("a}", "b}"))]);
+    let refused = lab.run(&["apply", &lab.manifest("b.yaml", bare.replace("a}", "b}"))]);
     refused.clone().code(74).says("disk full: ");
+
+    // Then its workload ends again and again, and it is not given up for that.
+    let work = lab.local().join("machines").join(effect.as_str().expect("an id")).join("work/w");
+    let begun = || fs::read_dir(&work).map_or(0, |found| found.flatten().filter(|entry| entry.path().is_dir()).count());
+    eventually("its workload ended again and again", || begun() >= 4);
+    assert_eq!((&machine()["health"], &machine()["effect"]), (&"well".into(), &effect), "it is the same instance");
 
     // Nor by another node that starts on it: agents outlive what they cannot write into their logs.
     node.signal(Signal::TERM);
@@ -93,7 +101,7 @@ fn a_full_disk_is_the_nodes_trouble_and_no_machine_is_given_up_for_it() {
     node.says("trouble is over");
     eventually("its agent is content", || status()["ready"] == status()["total"]);
     assert_eq!((&machine()["health"], &machine()["effect"]), (&"well".into(), &effect), "it is the same instance");
-    lab.run(&["apply", &lab.manifest("c.yaml", fs::read_to_string(&file).unwrap().replace("a}", "c}"))]).code(0);
+    lab.run(&["apply", &lab.manifest("c.yaml", bare.replace("a}", "c}"))]).code(0);
     node.signal(Signal::TERM);
     node.ended().code(0);
 }

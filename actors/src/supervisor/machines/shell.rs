@@ -43,6 +43,9 @@ pub struct Watch {
     reporting: BTreeSet<Name>,
     /// Providers that are being asked what they have.
     polling: BTreeSet<Name>,
+    /// Providers that were asked for their zones at once, because a machine waits for one. If they do not tell, the next poll
+    /// asks again.
+    asked_for_zones: BTreeSet<Name>,
     /// Providers that are being asked about the instances of machines whose time is over.
     asking: BTreeSet<Name>,
     reports: u64,
@@ -118,6 +121,11 @@ impl Supervise for State {
     }
 
     fn resting(actor: &mut SupervisorActor<Self>, ctx: &mut Context<SupervisorActor<Self>>) {
+        for provider in actor.unknown_sites() {
+            if actor.watch.asked_for_zones.insert(provider.clone()) && actor.watch.polling.insert(provider.clone()) {
+                actor.ask_provider(provider, ctx);
+            }
+        }
         for provider in questions(actor.entity.state(), &actor.view).into_keys() {
             if actor.watch.asking.insert(provider.clone()) {
                 actor.ask_about(provider, Round::default(), ctx);
@@ -302,6 +310,13 @@ impl SupervisorActor<State> {
         for some in waiting.chunks(LOOK_MAX) {
             self.decide_later(Command::Look { machines: some.to_vec() }, ctx);
         }
+    }
+
+    /// The providers that a machine waits for to tell which zones there are.
+    fn unknown_sites(&self) -> BTreeSet<Name> {
+        let provider = |name: &Name| Some(&self.view.machines.get(name.as_str())?.spec.as_ref()?.provider);
+        let is_unknown = |provider: &&Name| !self.entity.state().zones.contains_key(*provider);
+        self.view.tally.unsited.iter().filter_map(provider).filter(is_unknown).cloned().collect()
     }
 
     /// Tells the machines whose agents were silent for too long. After a start nobody is called silent for a while.
