@@ -186,6 +186,7 @@ async fn while_it_lives<T>(
         }
     };
     tokio::select! {
+        biased;
         answer = answer => answer,
         () = silence => Err(ClientError::TimedOut),
     }

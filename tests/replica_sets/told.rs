@@ -7,7 +7,7 @@ use bailiwick::{
     words::Line,
 };
 use bailiwick_actors::testing::MemoryJournal;
-use bailiwick_journal::{Filter, Journal, Position, StreamId};
+use bailiwick_journal::{Filter, Journal, Position, StreamId, Version};
 
 use crate::{
     scenarios::settled,
@@ -79,6 +79,36 @@ fn why_a_member_is_as_it_is_leads_over_its_supervisor_to_what_its_set_saw() {
     assert_eq!((first.source, first.line.principal.as_str()), (Source::Order, "supervisor/replica-sets"), "{why}");
     assert_eq!(why.steps[1].line.stream, "replica-set/db", "{why}");
     assert!(first.causes.contains(&why.steps[1].line.position), "{why}");
+}
+
+#[test]
+fn why_a_set_is_as_it_is_tells_of_the_failover_and_not_of_one_that_was_down_for_a_while() {
+    // Given a set whose primary was down for a while, so that another leads
+    let about = About::Entity { entity: stream("replica-set/db"), side: None };
+    let run = settled(Kept::Model(Flavor::Mongodb), &[(300, Trouble::Crash(1)), (420, Trouble::Start(1))]);
+    let journal = &run.bench.journal;
+    let reports: Vec<(u64, String)> = journal
+        .read_stream(&stream("replica-set/db"), Version(1))
+        .map(|entry| Line::of(&entry.expect("it is in memory")))
+        .filter_map(|line| Some((line.position, line.happened.iter().find(|text| text.contains("primary"))?.clone())))
+        .collect();
+    let led_by =
+        |text: &str| text.split("primary ").nth(1).and_then(|rest| rest.split([',', ' ']).next()).map(str::to_owned);
+    let now = led_by(&reports.last().expect("it was seen").1);
+    let since = reports.iter().rev().take_while(|(_, text)| led_by(text) == now).last().expect("it leads");
+    // Then that is told first, and what it was like as of any moment in between.
+    let told = |at: u64| why(journal, &about, Position(at)).expect("it can be read").expect("known");
+    let now = told(journal.head().position.0);
+    assert_eq!((now.steps[0].line.position, now.steps[0].source), (since.0, Source::Observation), "{now}");
+    let (gone, _) = reports.iter().find(|(_, text)| text.contains("not healthy: 1 (m1)")).expect("it was seen down");
+    let then = told(*gone);
+    assert_eq!((then.steps[0].line.position, since.0 > *gone), (*gone, true), "{now}\n{then}");
+
+    // And of one that was down and did not lead, nothing is told once it is back.
+    let run = grown();
+    let journal = &run.bench.journal;
+    let told = why(journal, &about, journal.head().position).expect("it can be read").expect("known");
+    assert!(!told.steps[0].line.happened[0].contains("engine reported: 3"), "{told}");
 }
 
 #[test]

@@ -39,22 +39,31 @@ fn matches<T>(pattern: &[T], found: &[T], is_any: fn(&T) -> bool, is_same: fn(&T
 fn reduced(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let mut reduced = Vec::new();
-    for (at, word) in words.iter().enumerate() {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
         let before = at.checked_sub(1).map(|at| words[at]);
         let after = words.get(at + 1).copied();
-        reduced.push(match word {
-            _ if is_counted(before, word, after) => "<number>".to_owned(),
-            _ if after == Some("UTC") && is_time_of_day(word) => "<time>".to_owned(),
-            word => without_ids(word),
-        });
+        // What is due today is told by its time of day, and after midnight with its date.
+        if let Some(time) = time_of_day(word, after) {
+            reduced.push(time);
+            at += 2;
+            continue;
+        }
+        let is_number = is_counted(before, word, after);
+        reduced.push(if is_number { "<number>".to_owned() } else { without_ids(word) });
+        at += 1;
     }
     reduced.join(" ")
 }
 
-/// Whether a word is a time of day: `11:01:01`.
-fn is_time_of_day(word: &str) -> bool {
-    let parts: Vec<&str> = word.trim_start_matches('(').split(':').collect();
-    parts.len() == 3 && parts.iter().all(|part| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit()))
+/// A time of day, which is two words, without what differs by run: `11:01:01 UTC`, `(11:01:01 UTC)`.
+fn time_of_day(word: &str, after: Option<&str>) -> Option<String> {
+    let (opening, time) = word.split_at(usize::from(word.starts_with('(')));
+    let closing = after?.strip_prefix("UTC").filter(|closing| !closing.starts_with(char::is_alphanumeric))?;
+    let parts: Vec<&str> = time.split(':').collect();
+    let is_time =
+        parts.len() == 3 && parts.iter().all(|part| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit()));
+    is_time.then(|| format!("{opening}<time>{closing}"))
 }
 
 /// Whether a word is the number of an entry, a block or a process; one at the beginning of a line is an entry's.
@@ -145,6 +154,8 @@ fn what_differs_by_run_is_alike() {
         ("NAME  AGE\nclerk  138ms", "NAME   AGE\nclerk   2m12s\n"),
         ("local-21662cbf by uid:0", "local-c4723f5f by uid:1000"),
         ("at 2026-11-24T08:49:01.307Z (entry 31)", "at 2027-01-01T00:00:00.001Z (entry 7)"),
+        ("held until 10:51:13 UTC (in 1h59m)", "held until 2026-11-26T00:54:28Z (in 1h58m)"),
+        ("in 9m12s (11:01:01 UTC); it is", "in 9m12s (2026-11-26T00:01:01Z); it is"),
         ("  25  x: 31 entries in 7 blocks", "9 x: 3 entries in 12 blocks"),
         ("/d/cbbf1652-ab10-50cb-942b-aeea14da183f/x", "/d/c4723f5f-bf1b-5ffa-b85a-817a33c4d0ba/x"),
         ("first\n…\nlast", "first\na\nb\nlast\n"),
@@ -162,6 +173,7 @@ fn anything_else_is_not() {
         ("clerk  ready", "clerk  failed"),
         ("machine  ready  3", "machine  ready  2"),
         ("voters 2/3", "voters 3/3"),
+        ("held until 10:51:13 UTC", "held until 10:51"),
         ("64M", "65M"),
         ("", "error"),
         ("error", ""),
