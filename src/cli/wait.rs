@@ -80,7 +80,7 @@ fn check_condition(entities: &[StreamId], condition: &str) -> Result<(), CliErro
         };
         if !words().contains(&condition) {
             let message = format!("a {} is never {condition:?}", entity.kind());
-            let near = nearest(condition, words().into_iter())
+            let near = nearest(condition, words())
                 .map(|near| format!("did you mean {near}? "))
                 .unwrap_or_default();
             let known = words().join(", ");
