@@ -235,7 +235,7 @@ impl Handle {
         let stream = StreamId::new(volume::State::KIND, name.as_str()).expect("names are checked");
         self.look(|fleet| self.shared.offer.check_import(fleet, &stream, &spec.provider, machine.as_ref()))??;
         let content = format!("import {stream} {spec:?} {volume_id} {machine:?}");
-        let command = AnyCommand::Volume(volume::Command::Import { spec, volume_id, machine });
+        let command = AnyCommand::from(volume::Command::Import { spec, volume_id, machine });
         let mut plan = Plan::default();
         let (entity, fields, follows) = (stream.to_string(), Vec::new(), Vec::new());
         plan.steps.push(Step { action: Action::Create, entity, fields, stays: None, brings: Vec::new(), follows });

@@ -1,6 +1,7 @@
 //! What has to be asked so that the declared becomes true, or goes.
 
 mod documents;
+mod kinds;
 mod removing;
 mod templates;
 #[cfg(test)]
@@ -21,7 +22,10 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 
-pub use self::removing::{Going, mounted_from, removal};
+pub use self::{
+    kinds::{going, protecting, retrying},
+    removing::{Going, mounted_from, removal},
+};
 use crate::{
     manifest::{Document, Pooled, Wish},
     view::{Fleet, policy_changes, steps_towards},
@@ -105,19 +109,7 @@ pub fn plan(fleet: &Fleet, documents: &[Document], prune: Prune) -> Plan {
 }
 
 fn rank(wish: &Wish) -> u8 {
-    kind_rank(wish.stream().kind())
-}
-
-fn kind_rank(kind: &str) -> u8 {
-    match kind {
-        policy::State::KIND | machine_class::State::KIND => 0,
-        machine::State::KIND => 1,
-        volume::State::KIND | filesystem::State::KIND => 2,
-        replica_set::State::KIND | machine_set::State::KIND => 4,
-        // Sets that it may take are there before it.
-        machine_deployment::State::KIND => 5,
-        _ => 3,
-    }
+    kinds::rank(wish.stream().kind())
 }
 
 impl Plan {
@@ -133,7 +125,7 @@ impl Plan {
                 let present = fleet.machines.get(stream.name()).filter(|state| state.life.exists());
                 let present = present.and_then(|state| state.spec.as_ref());
                 let fields = present.map(|present| machine_fields(present, spec)).unwrap_or_default();
-                let command = AnyCommand::Machine(machine::Command::Declare(spec.clone()));
+                let command = AnyCommand::from(machine::Command::Declare(spec.clone()));
                 self.declare(fleet, stream, present.is_some(), fields, command);
             }
             Wish::Volume { spec, machine, pool, owner, .. } => {
@@ -151,14 +143,14 @@ impl Plan {
                 });
                 let (present, fields) = (fields.is_some(), fields.unwrap_or_default());
                 let command = volume::Command::declaration(spec, machine.clone(), from).owned_by(owner.clone());
-                self.declare(fleet, stream, present, fields, AnyCommand::Volume(command));
+                self.declare(fleet, stream, present, fields, AnyCommand::from(command));
             }
             Wish::VolumeAttachment { spec } => {
                 let present = fleet.attachments.get(stream.name()).filter(|state| state.life.exists());
                 let present = present.and_then(|state| state.spec.as_ref());
                 let differs = present.is_some_and(|present| present.read_only != spec.read_only);
                 let fields = if differs { vec!["spec.readOnly".to_owned()] } else { Vec::new() };
-                let command = AnyCommand::VolumeAttachment(volume_attachment::Command::Declare(spec.clone()));
+                let command = AnyCommand::from(volume_attachment::Command::Declare(spec.clone()));
                 self.declare(fleet, stream, present.is_some(), fields, command);
                 if present.is_none() {
                     self.reserve(fleet, &spec.machine, &spec.volume);
@@ -178,13 +170,12 @@ impl Plan {
                 });
                 let (present, fields) = (fields.is_some(), fields.unwrap_or_default());
                 let (backing, filesystem) = (spec.backing.clone().filter(|_| !present), name.clone());
-                let command =
-                    AnyCommand::Filesystem(filesystem::Command::declaration(spec, from).owned_by(owner.clone()));
+                let command = AnyCommand::from(filesystem::Command::declaration(spec, from).owned_by(owner.clone()));
                 self.declare(fleet, stream, present, fields, command);
                 if let Some(volume) = backing {
                     let volume = StreamId::new(volume::State::KIND, volume.as_str()).expect("names are checked");
                     let command = volume::Command::ReserveFilesystem { filesystem };
-                    self.commands.push((volume, AnyCommand::Volume(command)));
+                    self.commands.push((volume, AnyCommand::from(command)));
                 }
             }
             Wish::FilesystemAttachment { spec } => {
@@ -192,23 +183,23 @@ impl Plan {
                 let present = present.and_then(|state| state.spec.as_ref());
                 let fields = present.map(|present| mount_fields(present, spec)).unwrap_or_default();
                 let declare = filesystem_attachment::Command::Declare(spec.clone());
-                self.declare(fleet, stream, present.is_some(), fields, AnyCommand::FilesystemAttachment(declare));
+                self.declare(fleet, stream, present.is_some(), fields, AnyCommand::from(declare));
                 if present.is_none() {
                     let kind = filesystem::State::KIND;
                     let filesystem = StreamId::new(kind, spec.filesystem.as_str()).expect("names are checked");
                     let command = filesystem::Command::ReserveAttachment { machine: spec.machine.clone() };
-                    self.commands.push((filesystem, AnyCommand::Filesystem(command)));
+                    self.commands.push((filesystem, AnyCommand::from(command)));
                     let machine =
                         StreamId::new(machine::State::KIND, spec.machine.as_str()).expect("names are checked");
                     let command = machine::Command::ReserveMount { filesystem: spec.filesystem.clone() };
-                    self.commands.push((machine, AnyCommand::Machine(command)));
+                    self.commands.push((machine, AnyCommand::from(command)));
                 }
             }
             Wish::ReplicaSet { spec, .. } => {
                 let present = fleet.replica_sets.get(stream.name()).filter(|state| state.life.exists());
                 let meant = present.map(|state| state.meant_by(spec));
                 let fields = present.map(|state| replica_set_fields(state, spec)).unwrap_or_default();
-                let command = AnyCommand::ReplicaSet(replica_set::Command::Declare(spec.clone()));
+                let command = AnyCommand::from(replica_set::Command::Declare(spec.clone()));
                 let follows = steps_towards(fleet, stream.name(), meant.as_ref().unwrap_or(spec));
                 self.declare(fleet, stream, present.is_some(), fields, command);
                 if let Some(step) = self.steps.last_mut() {
@@ -228,7 +219,7 @@ impl Plan {
                 let spec = machine_set::Spec { template, ..spec.clone() };
                 let fields = present.map(|present| machine_set_fields(present, &spec)).unwrap_or_default();
                 let storage = spec.template.storage.clone();
-                let command = AnyCommand::MachineSet(machine_set::Command::Declare(spec));
+                let command = AnyCommand::from(machine_set::Command::Declare(spec));
                 self.declare(fleet, stream, present.is_some(), fields, command);
                 self.brings(&storage);
             }
@@ -239,7 +230,7 @@ impl Plan {
                 let spec = machine_deployment::Spec { template, ..spec.clone() };
                 let fields = present.map(|present| machine_deployment_fields(present, &spec)).unwrap_or_default();
                 let storage = spec.template.storage.clone();
-                let command = AnyCommand::MachineDeployment(machine_deployment::Command::Declare(spec));
+                let command = AnyCommand::from(machine_deployment::Command::Declare(spec));
                 self.declare(fleet, stream, present.is_some(), fields, command);
                 self.brings(&storage);
             }
@@ -247,14 +238,14 @@ impl Plan {
                 let present = fleet.machine_classes.get(stream.name()).filter(|state| state.life.exists());
                 let present = present.and_then(|state| state.content.as_ref());
                 let fields = present.map(|present| machine_class_fields(present, content)).unwrap_or_default();
-                let command = AnyCommand::MachineClass(machine_class::Command::Declare(content.clone()));
+                let command = AnyCommand::from(machine_class::Command::Declare(content.clone()));
                 self.declare(fleet, stream, present.is_some(), fields, command);
             }
             Wish::Document { content, .. } => self.document(fleet, stream, content),
             Wish::Policy { document, .. } => {
                 let present = fleet.policies.get(stream.name()).filter(|state| state.revision > 0);
                 let fields = present.map(|state| policy_changes(&state.document, document)).unwrap_or_default();
-                let command = AnyCommand::Policy(policy::Command::Revise(document.clone()));
+                let command = AnyCommand::from(policy::Command::Revise(document.clone()));
                 self.declare(fleet, stream, present.is_some(), fields, command);
             }
         }
@@ -294,15 +285,15 @@ impl Plan {
         let on_machine = StreamId::new(machine::State::KIND, machine.as_str()).expect("names are checked");
         let on_volume = StreamId::new(volume::State::KIND, volume.as_str()).expect("names are checked");
         let command = machine::Command::ReserveAttachment { volume: volume.clone() };
-        self.commands.push((on_machine.clone(), AnyCommand::Machine(command)));
+        self.commands.push((on_machine.clone(), AnyCommand::from(command)));
         // Before its instance is asked for, a new machine knows where it has to be.
         let zone = fleet.volumes.get(volume.as_str()).filter(|state| state.life.exists());
         if let Some(zone) = zone.and_then(|state| zone_of(&fleet.machines, state)) {
             let command = machine::Command::NoteVolume { volume: volume.clone(), zone };
-            self.commands.push((on_machine, AnyCommand::Machine(command)));
+            self.commands.push((on_machine, AnyCommand::from(command)));
         }
         let command = volume::Command::ReserveAttachment { machine: machine.clone() };
-        self.commands.push((on_volume, AnyCommand::Volume(command)));
+        self.commands.push((on_volume, AnyCommand::from(command)));
     }
 
     fn undeclared(&mut self, fleet: &Fleet, declared: &BTreeSet<StreamId>, prune: Prune) {
@@ -337,19 +328,6 @@ impl Plan {
             }
         }
     }
-}
-
-/// What protects an entity from deletion, or ends that; none for kinds that cannot be protected.
-pub fn protecting(stream: &StreamId, on: bool) -> Option<AnyCommand> {
-    Some(match stream.kind() {
-        machine::State::KIND => AnyCommand::Machine(machine::Command::Protect { on }),
-        machine_set::State::KIND => AnyCommand::MachineSet(machine_set::Command::Protect { on }),
-        machine_deployment::State::KIND => AnyCommand::MachineDeployment(machine_deployment::Command::Protect { on }),
-        volume::State::KIND => AnyCommand::Volume(volume::Command::Protect { on }),
-        filesystem::State::KIND => AnyCommand::Filesystem(filesystem::Command::Protect { on }),
-        replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::Protect { on }),
-        _ => return None,
-    })
 }
 
 /// The entities of one kind that are so.

@@ -121,7 +121,7 @@ async fn relabel(running: &Running, number: usize, round: u64) -> Fallible<()> {
     let id = derived_uuid(&format!("bench {number} {round}"));
     let origin = Origin { id, principal: "operator".into(), cause: None, cites: Vec::new(), routine: false };
     let stream = StreamId::new(machine::State::KIND, &format!("m{number}"))?;
-    let ask = shell::Ask { stream, command: AnyCommand::Machine(Ask::Declare(Arc::new(spec))), origin };
+    let ask = shell::Ask { stream, command: AnyCommand::from(Ask::Declare(Arc::new(spec))), origin };
     running.registry.send(ask).await??;
     Ok(())
 }

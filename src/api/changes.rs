@@ -3,10 +3,10 @@
 use actix_web::{http::StatusCode, web};
 use bailiwick_actors::{
     contract::Decider,
-    filesystem, filesystem_attachment, machine, machine_deployment, member, policy, replica_set,
+    filesystem, machine_deployment, member, policy, replica_set,
     shell::{Answer, AnyCommand},
     vocab::{FaultClass, FaultCode, SizeMib, derived_uuid},
-    volume, volume_attachment,
+    volume,
 };
 use bailiwick_journal::StreamId;
 use uuid::Uuid;
@@ -22,7 +22,7 @@ use super::{
 use crate::{
     handle::{Applied, ImportVolume},
     manifest::{self, Manifest, Source},
-    plan::{Going, Plan, Prune},
+    plan::{Going, Plan, Prune, retrying},
     view::{Blocker, blockers, declared, failed},
 };
 
@@ -108,7 +108,7 @@ async fn change_pool(asker: Asker, wanted: web::Json<ChangePool>) -> Result<web:
     if let PoolChange::Create { name, settings } = &change {
         asker.node.check_pool(name, settings)?;
     }
-    let command = AnyCommand::Policy(match change {
+    let command = AnyCommand::from(match change {
         PoolChange::Create { name, settings } => policy::Command::CreatePool { name, settings },
         PoolChange::Remove { name } => policy::Command::RemovePool { name },
         PoolChange::Default { kind, name: pool } => policy::Command::SetDefaultPool { kind, pool },
@@ -130,7 +130,7 @@ async fn import(asker: Asker, import: web::Json<Import>) -> Result<web::Json<Cha
 }
 
 async fn retry(asker: Asker, retry: web::Json<Retry>) -> Result<web::Json<Decided>, Failure> {
-    let Some(command) = retry_of(&retry.entity) else {
+    let Some(command) = retrying(&retry.entity) else {
         let message = format!("a {} cannot be retried", retry.entity.kind());
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
     };
@@ -146,24 +146,11 @@ async fn retry_failed(asker: Asker, wanted: web::Json<RetryFailed>) -> Result<we
     let id = id.unwrap_or_else(Uuid::new_v4);
     let mut all = Vec::new();
     for entity in failed {
-        let Some(command) = retry_of(&entity) else { continue };
+        let Some(command) = retrying(&entity) else { continue };
         let own = derived_uuid(&format!("retry {id} {entity}"));
         all.push(decided(&asker.node.ask(entity, command, own).await?));
     }
     Ok(web::Json(all))
-}
-
-/// What asks an entity to try again what failed; none for a kind that tries nothing.
-pub fn retry_of(entity: &StreamId) -> Option<AnyCommand> {
-    Some(match entity.kind() {
-        machine::State::KIND => AnyCommand::Machine(machine::Command::RetryProvisioning),
-        volume::State::KIND => AnyCommand::Volume(volume::Command::RetryProvisioning),
-        volume_attachment::State::KIND => AnyCommand::VolumeAttachment(volume_attachment::Command::Retry),
-        filesystem::State::KIND => AnyCommand::Filesystem(filesystem::Command::RetryProvisioning),
-        filesystem_attachment::State::KIND => AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Retry),
-        replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::RetryNow),
-        _ => return None,
-    })
 }
 
 async fn enable_ha(asker: Asker, wanted: web::Json<EnableHa>) -> Result<web::Json<Decided>, Failure> {
@@ -171,7 +158,7 @@ async fn enable_ha(asker: Asker, wanted: web::Json<EnableHa>) -> Result<web::Jso
         let message = format!("{} is not a replica set", wanted.entity);
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
     }
-    let command = AnyCommand::ReplicaSet(replica_set::Command::EnableHa { servers: wanted.servers });
+    let command = AnyCommand::from(replica_set::Command::EnableHa { servers: wanted.servers });
     ask(&asker, &wanted.entity, command, wanted.id).await
 }
 
@@ -189,7 +176,7 @@ async fn rollout(asker: Asker, wanted: web::Json<Rollout>) -> Result<web::Json<D
         RolloutStep::Restart => Command::Restart,
         RolloutStep::Undo { revision } => Command::Undo { revision },
     };
-    ask(&asker, &entity, AnyCommand::MachineDeployment(command), id).await
+    ask(&asker, &entity, AnyCommand::from(command), id).await
 }
 
 /// Asks one entity that exists.

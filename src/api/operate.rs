@@ -83,19 +83,19 @@ fn command(fleet: &Fleet, entity: &StreamId, verb: Verb) -> Result<AnyCommand, F
         return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("{entity} not found"))
             .next(&format!("`bailiwick get {kinds}` lists all {what}")));
     }
-    let of_machine = AnyCommand::Machine;
+    let of_machine = |command: machine::Command| AnyCommand::from(command);
     Ok(match verb {
         Verb::Hold { reason, until_ms, for_ms } => match (is_set, end_of_hold(fleet, until_ms, for_ms)) {
-            (true, until) => AnyCommand::MachineSet(machine_set::Command::Hold { reason, until }),
+            (true, until) => AnyCommand::from(machine_set::Command::Hold { reason, until }),
             (false, until) => of_machine(machine::Command::Hold { reason, until }),
         },
-        Verb::Unhold if is_set => AnyCommand::MachineSet(machine_set::Command::Unhold),
+        Verb::Unhold if is_set => AnyCommand::from(machine_set::Command::Unhold),
         Verb::Unhold => of_machine(machine::Command::Unhold),
         Verb::Protect | Verb::Unprotect => {
             let on = matches!(verb, Verb::Protect);
             protecting(entity, on).expect("it was looked whether it can be")
         }
-        Verb::Thaw => AnyCommand::MachineSet(machine_set::Command::Thaw),
+        Verb::Thaw => AnyCommand::from(machine_set::Command::Thaw),
         Verb::Disown => of_machine(machine::Command::Disown),
         Verb::Keep { for_ms } => of_machine(machine::Command::Keep { until: fleet.time.after(for_ms) }),
         Verb::Unkeep => of_machine(machine::Command::Unkeep),

@@ -80,9 +80,7 @@ fn check_condition(entities: &[StreamId], condition: &str) -> Result<(), CliErro
         };
         if !words().contains(&condition) {
             let message = format!("a {} is never {condition:?}", entity.kind());
-            let near = nearest(condition, words())
-                .map(|near| format!("did you mean {near}? "))
-                .unwrap_or_default();
+            let near = nearest(condition, words()).map(|near| format!("did you mean {near}? ")).unwrap_or_default();
             let known = words().join(", ");
             return Err(CliError::usage(message).next(format!("{near}--for takes {known}")));
         }

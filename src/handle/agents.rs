@@ -60,7 +60,7 @@ impl Handle {
         }
         let stream = StreamId::new(machine::State::KIND, machine.as_str()).expect("names are checked");
         let report = machine::Report::Joined { effect, token, node: Box::new(node) };
-        let command = AnyCommand::Machine(machine::Command::Report(report));
+        let command = AnyCommand::from(machine::Command::Report(report));
         let principal = format!("agent:machine/{machine}");
         let origin = Origin { id: Uuid::new_v4(), principal, cause: None, cites: Vec::new(), routine: true };
         self.shared.registry.send(Ask { stream, command, origin }).await.map_err(|_| AskError::Stopping)?.map(drop)
@@ -78,7 +78,7 @@ impl Handle {
             return;
         }
         let report = machine::Report::NodeChanged { effect, node: Box::new(node) };
-        let command = AnyCommand::Machine(machine::Command::Report(report));
+        let command = AnyCommand::from(machine::Command::Report(report));
         let principal = format!("agent:machine/{machine}");
         let origin = Origin { id: Uuid::new_v4(), principal, cause: None, cites: Vec::new(), routine: true };
         let told = self.shared.registry.send(Ask { stream, command, origin }).await;

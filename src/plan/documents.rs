@@ -28,7 +28,7 @@ impl Plan {
         let present = fleet.documents.folded(content.kind(), stream.name()).and_then(|known| known.state.in_force());
         let differs = present.is_some_and(|present| present != content);
         let fields = if differs { vec!["spec".to_owned()] } else { Vec::new() };
-        let command = AnyCommand::Document(document::Command::Declare(Box::new(content.clone())));
+        let command = AnyCommand::from(document::Command::Declare(Box::new(content.clone())));
         self.declare(fleet, stream, present.is_some(), fields, command);
     }
 
@@ -37,7 +37,7 @@ impl Plan {
         let (Some(kind), Ok(name)) = (Kind::of(stream.kind()), stream.name().parse::<Name>()) else { return };
         let used_by = document::Users::of(users(fleet, stream).into_iter().filter(|user| !going.contains(user)));
         self.step(Action::Remove, stream, Vec::new());
-        self.commands.push((stream.clone(), AnyCommand::Document(document::Command::Remove { kind, used_by })));
+        self.commands.push((stream.clone(), AnyCommand::from(document::Command::Remove { kind, used_by })));
         if kind == Kind::Application {
             let host = |(machine, _): &(Name, &machine::State)| !going.contains(&of_machine(machine));
             for (machine, _) in hosts(fleet, &name).filter(host) {
@@ -88,7 +88,7 @@ impl Plan {
     }
 
     fn unit(&mut self, machine: &Name, command: machine::Command) {
-        self.commands.push((of_machine(machine), AnyCommand::Machine(command)));
+        self.commands.push((of_machine(machine), AnyCommand::from(command)));
     }
 }
 

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     contract::Decider,
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set,
     shell::AnyCommand,
     vocab::{Life, Name},
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
 
-use super::{Action, Plan, kind_rank};
+use super::{Action, Plan, kinds};
 use crate::view::Fleet;
 
 /// In which way entities go.
@@ -51,7 +51,7 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSe
     streams.extend(hanging);
     streams.sort();
     streams.dedup();
-    streams.sort_by_key(|stream| std::cmp::Reverse(kind_rank(stream.kind())));
+    streams.sort_by_key(|stream| std::cmp::Reverse(kinds::rank(stream.kind())));
     let (documents, streams): (Vec<StreamId>, Vec<StreamId>) =
         streams.into_iter().partition(|stream| document::Kind::of(stream.kind()).is_some());
     for stream in documents {
@@ -77,18 +77,19 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSe
                 plan.remove_once_unused(stream);
             } else if goes_with_its_deployment(fleet, &stream, &asked) {
                 plan.step(Action::Remove, &stream, Vec::new());
-                plan.commands.push((stream, AnyCommand::MachineSet(machine_set::Command::RemoveOwned)));
+                plan.commands.push((stream, AnyCommand::from(machine_set::Command::RemoveOwned)));
             } else if (Going { destroy: false, ..how }) == Going::default()
                 && stream.kind() == volume::State::KIND
                 && has_filesystem()
             {
                 plan.step(Action::Remove, &stream, Vec::new());
-                plan.commands.push((stream, AnyCommand::Volume(volume::Command::RemoveWithFilesystem)));
+                plan.commands.push((stream, AnyCommand::from(volume::Command::RemoveWithFilesystem)));
             } else if how.release && how.force && is_stored(&stream) && life != Some(Life::Dead) {
                 // That the data stays is said first: what is forced alone is destroyed.
                 plan.remove(stream.clone(), Going { force: false, ..how });
                 if is_held(fleet, &stream) {
-                    plan.commands.extend(forced(stream));
+                    let forced = kinds::going(&stream, Going { force: true, ..Going::default() });
+                    plan.commands.extend(forced.map(|command| (stream, command)));
                 }
             } else {
                 plan.remove(stream, how);
@@ -112,16 +113,6 @@ fn is_held(fleet: &Fleet, stream: &StreamId) -> bool {
         volume::State::KIND => fleet.volumes.get(stream.name()).is_some_and(|state| state.attached_to.is_some()),
         _ => fleet.filesystems.get(stream.name()).is_some_and(|state| !state.attached_to.is_empty()),
     }
-}
-
-/// What lets a volume or filesystem go without waiting for its attachments.
-fn forced(stream: StreamId) -> Option<(StreamId, AnyCommand)> {
-    let command = match stream.kind() {
-        volume::State::KIND => AnyCommand::Volume(volume::Command::RemoveForced),
-        filesystem::State::KIND => AnyCommand::Filesystem(filesystem::Command::RemoveForced),
-        _ => return None,
-    };
-    Some((stream, command))
 }
 
 /// What providers inside of machines have made at a machine, if that is what the stream is of.
@@ -281,42 +272,12 @@ impl Plan {
 
     pub(super) fn remove_once_unused(&mut self, class: StreamId) {
         self.step(Action::Remove, &class, Vec::new());
-        self.commands.push((class, AnyCommand::MachineClass(machine_class::Command::RemoveOnceUnused)));
+        self.commands.push((class, AnyCommand::from(machine_class::Command::RemoveOnceUnused)));
     }
 
+    /// Documents go by [`Plan::remove_document`]: who uses them is asked with it.
     pub(super) fn remove(&mut self, stream: StreamId, how: Going) {
-        let of_machine = machine::Removal { force: how.force, keep_instance: how.keep_instance, ..Default::default() };
-        let command = match stream.kind() {
-            machine::State::KIND if of_machine != machine::Removal::default() => {
-                AnyCommand::Machine(machine::Command::RemoveWith(of_machine))
-            }
-            machine::State::KIND => AnyCommand::Machine(machine::Command::Remove),
-            volume::State::KIND => AnyCommand::Volume(match how {
-                Going { force: true, .. } => volume::Command::RemoveForced,
-                Going { release: true, .. } => volume::Command::Release,
-                Going { destroy: true, .. } => volume::Command::Destroy,
-                Going { .. } => volume::Command::Remove,
-            }),
-            volume_attachment::State::KIND => AnyCommand::VolumeAttachment(match how.force {
-                true => volume_attachment::Command::RemoveForced,
-                false => volume_attachment::Command::Remove,
-            }),
-            filesystem::State::KIND => AnyCommand::Filesystem(match how {
-                Going { force: true, .. } => filesystem::Command::RemoveForced,
-                Going { release: true, .. } => filesystem::Command::Release,
-                Going { destroy: true, .. } => filesystem::Command::Destroy,
-                Going { .. } => filesystem::Command::Remove,
-            }),
-            filesystem_attachment::State::KIND => AnyCommand::FilesystemAttachment(match how.force {
-                true => filesystem_attachment::Command::RemoveForced,
-                false => filesystem_attachment::Command::Remove,
-            }),
-            replica_set::State::KIND => AnyCommand::ReplicaSet(replica_set::Command::Remove),
-            machine_set::State::KIND => AnyCommand::MachineSet(machine_set::Command::Remove),
-            machine_deployment::State::KIND => AnyCommand::MachineDeployment(machine_deployment::Command::Remove),
-            machine_class::State::KIND => AnyCommand::MachineClass(machine_class::Command::Remove),
-            _ => return,
-        };
+        let Some(command) = kinds::kind(stream.kind()).and_then(|kind| (kind.remove)(how)) else { return };
         self.step(Action::Remove, &stream, Vec::new());
         self.commands.push((stream, command));
     }

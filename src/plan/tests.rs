@@ -49,7 +49,8 @@ fn what_is_going_is_asked_all_the_same_so_that_it_refuses() {
     let same = volume("data", &format!("provider: {}, size: {}", spec.provider, spec.size));
     let plan = planned(&fleet, &same, &StorageConfig::default());
     assert_eq!(actions(&plan)[0], (Action::Refuse, "volume/data", &[][..]));
-    assert!(matches!(&plan.commands[..], [(_, AnyCommand::Volume(volume::Command::Declare(_)))]));
+    let [(_, command)] = &plan.commands[..] else { panic!("{plan:?}") };
+    assert!(matches!(command.get(), Some(volume::Command::Declare(_))), "{command:?}");
 }
 
 #[test]
@@ -66,8 +67,7 @@ fn a_forced_release_keeps_the_data() {
         let stream: StreamId = format!("volume/{name}").parse().expect("a stream");
         let plan = removal(&fleet, std::slice::from_ref(&stream), how, &BTreeSet::new());
         for (_, command) in plan.commands.into_iter().filter(|(asked, _)| *asked == stream) {
-            let AnyCommand::Volume(command) = command else { panic!("a volume is asked as one") };
-            desk.volume(name, command);
+            desk.volume(name, command.take().expect("a volume is asked as one"));
         }
     }
     let fleet = Fleet::at_head(&*journal).expect("readable");
@@ -88,13 +88,13 @@ fn what_names_no_pool_comes_from_the_default_and_stays_where_it_came_from() {
     .expect("a document");
     let fleet = Fleet::at_head(&*journal).expect("readable");
     let plan = planned(&fleet, &volume("data", "size: 64M"), &config);
-    let Some((stream, AnyCommand::Volume(command))) = plan.commands.first() else { panic!("{plan:?}") };
-    let volume::Command::DeclareFrom { spec, machine: None, pool } = command else { panic!("{command:?}") };
+    let (stream, command) = plan.commands.first().expect("a command");
+    let Some(volume::Command::DeclareFrom { spec, machine: None, pool }) = command.get() else { panic!("{command:?}") };
     assert_eq!(spec.provider.as_str(), "mine");
     let attributes = [("tier".to_owned(), "gold".to_owned())].into();
     assert_eq!(*pool, FromPool { name: fast, attributes });
 
-    desk.volume(stream.name(), command.clone());
+    desk.volume(stream.name(), command.clone().take().expect("it is one"));
     let fleet = Fleet::at_head(&*journal).expect("readable");
     *config.default_of_mut(StorageKind::Block) = Some("simulated".parse().expect("a pool's name"));
     let again = planned(&fleet, &volume("data", "size: 64M"), &config);
@@ -113,11 +113,12 @@ fn machine_with(storage: &str) -> String {
 /// Carries out what was planned, as far as the desk knows the kinds.
 fn carry_out(desk: &mut Desk, plan: Plan) {
     for (stream, command) in plan.commands {
-        match command {
-            AnyCommand::Machine(command) => drop(desk.machine(stream.name(), command)),
-            AnyCommand::Volume(command) => drop(desk.volume(stream.name(), command)),
-            AnyCommand::VolumeAttachment(command) => drop(desk.attachment(stream.name(), command)),
-            other => panic!("{other:?}"),
+        if let Some(command) = command.get::<machine::Command>() {
+            desk.machine(stream.name(), command.clone());
+        } else if let Some(command) = command.get::<volume::Command>() {
+            desk.volume(stream.name(), command.clone());
+        } else {
+            desk.attachment(stream.name(), command.take().expect("the desk knows no others"));
         }
     }
     desk.settle();
@@ -171,8 +172,7 @@ fn what_is_there_for_its_own_sake_is_not_taken_for_a_machine() {
     let (action, _, fields) = told.iter().find(|(_, entity, _)| *entity == "volume/web-logs-0").expect("planned");
     assert!(*action == Action::Change && fields.contains(&"owner".to_owned()), "which the volume refuses: {fields:?}");
     let command = plan.commands.iter().find(|(stream, _)| stream.name() == "web-logs-0").expect("asked");
-    let AnyCommand::Volume(command) = command.1.clone() else { panic!("{command:?}") };
-    let entry = desk.volume("web-logs-0", command);
+    let entry = desk.volume("web-logs-0", command.1.clone().take().expect("a volume is asked as one"));
     assert_eq!(entry.header.meta.outcome, bailiwick_journal::Outcome::Refused);
 }
 
@@ -186,12 +186,12 @@ fn protection_ends_before_what_it_would_refuse_and_begins_after_there_is_somethi
         )
     };
     let kinds = |plan: &Plan| {
-        let kind = |(_, command): &(StreamId, AnyCommand)| match command {
-            AnyCommand::MachineSet(machine_set::Command::Declare(spec)) => format!("declare {}", spec.replicas),
-            AnyCommand::MachineSet(machine_set::Command::Protect { on }) => format!("protect {on}"),
-            AnyCommand::MachineSet(machine_set::Command::Remove) => "remove".to_owned(),
-            AnyCommand::Machine(machine::Command::Remove) => "remove a machine".to_owned(),
-            other => format!("{other:?}"),
+        let kind = |(_, command): &(StreamId, AnyCommand)| match command.get() {
+            Some(machine_set::Command::Declare(spec)) => format!("declare {}", spec.replicas),
+            Some(machine_set::Command::Protect { on }) => format!("protect {on}"),
+            Some(machine_set::Command::Remove) => "remove".to_owned(),
+            _ if command.get() == Some(&machine::Command::Remove) => "remove a machine".to_owned(),
+            _ => format!("{command:?}"),
         };
         plan.commands.iter().map(kind).collect::<Vec<_>>()
     };
@@ -200,8 +200,7 @@ fn protection_ends_before_what_it_would_refuse_and_begins_after_there_is_somethi
     let new = planned(&fleet, &set(", protect: true", 2), &storage);
     assert_eq!(kinds(&new), ["declare 2", "protect true"]);
     for (stream, command) in new.commands {
-        let AnyCommand::MachineSet(command) = command else { panic!("a set is asked as one") };
-        desk.machine_set(stream.name(), command);
+        desk.machine_set(stream.name(), command.take().expect("a set is asked as one"));
     }
     let fleet = Fleet::at_head(&*journal).expect("readable");
     let web: StreamId = "machine-set/web".parse().expect("a stream");

@@ -21,14 +21,14 @@ use super::{
     CrashAt, Devices, Happening, KnownSet, Observer, Planned, Report, SimulatedClock, agents,
     crash::{Kept, Points, WatchedJournal},
     ending::{Ending, Ends},
-    script::{commands_for, removal, retrial},
+    script::commands_for,
     sets::Sets,
     storage::Storage,
     story::{StoryLine, tell},
 };
 use crate::{
     audit::{Options, replay},
-    plan::protecting,
+    plan::{Going, going, protecting, retrying},
     providers::simulated::{SimulatedProvider, SimulatedSecrets, World, WorldState, check},
     text::with_causes,
 };
@@ -334,12 +334,15 @@ impl Course {
         match &planned.what {
             Happening::Apply(wishes) => self.ask(running, commands_for(wishes, known)).await?,
             Happening::Remove(streams) => {
-                let removals = streams.iter().filter_map(|stream| Some((stream.clone(), removal(stream)?))).collect();
+                let removals = streams
+                    .iter()
+                    .filter_map(|stream| Some((stream.clone(), going(stream, Going::default())?)))
+                    .collect();
                 self.ask(running, removals).await?;
             }
             Happening::RetryFailed => {
                 let retrials =
-                    known.given_up().into_iter().filter_map(|stream| Some((stream.clone(), retrial(&stream)?)));
+                    known.given_up().into_iter().filter_map(|stream| Some((stream.clone(), retrying(&stream)?)));
                 self.ask(running, retrials.collect()).await?;
             }
             Happening::Hold { machine, reason, for_ms } => {
@@ -451,7 +454,7 @@ impl Course {
 
 fn one(machine: &Name, command: machine::Command) -> Vec<(StreamId, AnyCommand)> {
     let stream = StreamId::new("machine", machine.as_str()).expect("names are checked");
-    vec![(stream, AnyCommand::Machine(command))]
+    vec![(stream, AnyCommand::from(command))]
 }
 
 /// Every decision has to come out the same when it is decided again.

@@ -168,43 +168,41 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
     let mut units: Vec<(Name, Name)> = Vec::new();
     for wish in wishes {
         let command = match wish {
-            Wish::Machine { spec, .. } => AnyCommand::Machine(machine::Command::Declare(spec.clone())),
+            Wish::Machine { spec, .. } => AnyCommand::from(machine::Command::Declare(spec.clone())),
             Wish::Volume { spec, machine, pool, owner, .. } => {
                 let pool = Pooled::from_pool(pool.as_ref());
                 let command = volume::Command::declaration(spec.clone(), machine.clone(), pool);
-                AnyCommand::Volume(command.owned_by(owner.clone()))
+                AnyCommand::from(command.owned_by(owner.clone()))
             }
             Wish::Policy { document, .. } => {
-                AnyCommand::Policy(bailiwick_actors::policy::Command::Revise(document.clone()))
+                AnyCommand::from(bailiwick_actors::policy::Command::Revise(document.clone()))
             }
             Wish::Filesystem { spec, pool, owner, .. } => {
                 let pool = Pooled::from_pool(pool.as_ref());
-                AnyCommand::Filesystem(filesystem::Command::declaration(spec.clone(), pool).owned_by(owner.clone()))
+                AnyCommand::from(filesystem::Command::declaration(spec.clone(), pool).owned_by(owner.clone()))
             }
             Wish::FilesystemAttachment { .. } if known.has_mount(wish.stream().name()) => continue,
             Wish::FilesystemAttachment { spec } => {
                 let declare = filesystem_attachment::Command::Declare(spec.clone());
                 let of_filesystem = StreamId::new("filesystem", spec.filesystem.as_str()).expect("a name");
                 let reserve = filesystem::Command::ReserveAttachment { machine: spec.machine.clone() };
-                commands.push((of_filesystem, AnyCommand::Filesystem(reserve)));
+                commands.push((of_filesystem, AnyCommand::from(reserve)));
                 let of_machine = StreamId::new("machine", spec.machine.as_str()).expect("a name");
                 let reserve = machine::Command::ReserveMount { filesystem: spec.filesystem.clone() };
-                commands.push((of_machine, AnyCommand::Machine(reserve)));
-                AnyCommand::FilesystemAttachment(declare)
+                commands.push((of_machine, AnyCommand::from(reserve)));
+                AnyCommand::from(declare)
             }
-            Wish::MachineSet { spec, .. } => AnyCommand::MachineSet(machine_set::Command::Declare(spec.clone())),
+            Wish::MachineSet { spec, .. } => AnyCommand::from(machine_set::Command::Declare(spec.clone())),
             Wish::MachineDeployment { spec, .. } => {
-                AnyCommand::MachineDeployment(machine_deployment::Command::Declare(spec.clone()))
+                AnyCommand::from(machine_deployment::Command::Declare(spec.clone()))
             }
-            Wish::MachineClass { content, .. } => {
-                AnyCommand::MachineClass(machine_class::Command::Declare(content.clone()))
-            }
-            Wish::ReplicaSet { spec, .. } => AnyCommand::ReplicaSet(replica_set::Command::Declare(spec.clone())),
+            Wish::MachineClass { content, .. } => AnyCommand::from(machine_class::Command::Declare(content.clone())),
+            Wish::ReplicaSet { spec, .. } => AnyCommand::from(replica_set::Command::Declare(spec.clone())),
             Wish::Document { name, content } => {
                 if let Content::Application(application) = &**content {
                     units.extend(application.machines.iter().map(|machine| (machine.clone(), name.clone())));
                 }
-                AnyCommand::Document(document::Command::Declare(content.clone()))
+                AnyCommand::from(document::Command::Declare(content.clone()))
             }
             Wish::VolumeAttachment { spec } => {
                 attachments.push((wish.stream(), spec));
@@ -215,7 +213,7 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
     }
     for (machine, application) in units {
         let of_machine = StreamId::new("machine", machine.as_str()).expect("a name");
-        commands.push((of_machine, AnyCommand::Machine(machine::Command::Assign { application })));
+        commands.push((of_machine, AnyCommand::from(machine::Command::Assign { application })));
     }
     for (stream, spec) in attachments {
         if !known.has_attachment(stream.name()) {
@@ -224,44 +222,13 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
             let of_volume = StreamId::new("volume", volume.as_str()).expect("a name");
             let zone = known.zone_of(&volume);
             let reserve = machine::Command::ReserveAttachment { volume: volume.clone() };
-            commands.push((of_machine.clone(), AnyCommand::Machine(reserve)));
-            let note = zone.map(|zone| AnyCommand::Machine(machine::Command::NoteVolume { volume, zone }));
+            commands.push((of_machine.clone(), AnyCommand::from(reserve)));
+            let note = zone.map(|zone| AnyCommand::from(machine::Command::NoteVolume { volume, zone }));
             commands.extend(note.map(|note| (of_machine, note)));
-            commands.push((of_volume, AnyCommand::Volume(volume::Command::ReserveAttachment { machine })));
+            commands.push((of_volume, AnyCommand::from(volume::Command::ReserveAttachment { machine })));
         }
         let declare = volume_attachment::Command::Declare(spec.clone());
-        commands.push((stream, AnyCommand::VolumeAttachment(declare)));
+        commands.push((stream, AnyCommand::from(declare)));
     }
     commands
-}
-
-/// The command that removes an entity; none for a kind that cannot be removed.
-pub(super) fn removal(stream: &StreamId) -> Option<AnyCommand> {
-    match stream.kind() {
-        "machine" => Some(AnyCommand::Machine(machine::Command::Remove)),
-        "volume" => Some(AnyCommand::Volume(volume::Command::Remove)),
-        "volume-attachment" => Some(AnyCommand::VolumeAttachment(volume_attachment::Command::Remove)),
-        "filesystem" => Some(AnyCommand::Filesystem(filesystem::Command::Remove)),
-        "filesystem-attachment" => Some(AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Remove)),
-        "replica-set" => Some(AnyCommand::ReplicaSet(replica_set::Command::Remove)),
-        "machine-set" => Some(AnyCommand::MachineSet(machine_set::Command::Remove)),
-        "machine-deployment" => Some(AnyCommand::MachineDeployment(machine_deployment::Command::Remove)),
-        "machine-class" => Some(AnyCommand::MachineClass(machine_class::Command::Remove)),
-        kind => {
-            let (kind, used_by) = (document::Kind::of(kind)?, document::Users::default());
-            Some(AnyCommand::Document(document::Command::Remove { kind, used_by }))
-        }
-    }
-}
-
-/// The command that has an entity try again what it gave up.
-pub(super) fn retrial(stream: &StreamId) -> Option<AnyCommand> {
-    match stream.kind() {
-        "machine" => Some(AnyCommand::Machine(machine::Command::RetryProvisioning)),
-        "volume" => Some(AnyCommand::Volume(volume::Command::RetryProvisioning)),
-        "volume-attachment" => Some(AnyCommand::VolumeAttachment(volume_attachment::Command::Retry)),
-        "filesystem" => Some(AnyCommand::Filesystem(filesystem::Command::RetryProvisioning)),
-        "filesystem-attachment" => Some(AnyCommand::FilesystemAttachment(filesystem_attachment::Command::Retry)),
-        _ => None,
-    }
 }

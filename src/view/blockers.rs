@@ -1,11 +1,11 @@
 //! What stands in the way of a removal, and since when.
 
 use bailiwick_actors::{
-    contract::{Decider, Folded},
-    filesystem, filesystem_attachment,
+    contract::Folded,
+    filesystem,
     machine::{self, Instance},
     vocab::{Effort, Life, Name, Outlook, StorageRemoval, Timestamp},
-    volume, volume_attachment,
+    volume,
 };
 use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Fleet,
     filesystem_rows::mount_detail,
+    kinds::kind,
     replica_sets::planned,
     rows::{attachment_detail, given_up},
 };
@@ -33,35 +34,20 @@ pub struct Blocker {
 
 /// What blocks the removal of something that was asked to go; nothing for what was not, or is gone.
 pub fn blockers(fleet: &Fleet, entity: &StreamId) -> Vec<Blocker> {
-    let found = match entity.kind() {
-        machine::State::KIND => fleet.machines.get(entity.name()).map(|state| of_machine(fleet, entity, state)),
-        volume::State::KIND => fleet.volumes.get(entity.name()).map(|state| of_volume(fleet, entity, state)),
-        filesystem::State::KIND => {
-            fleet.filesystems.get(entity.name()).map(|state| of_filesystem(fleet, entity, state))
-        }
-        volume_attachment::State::KIND => fleet.attachments.get(entity.name()).map(|state| {
-            let is_going = matches!(state.link, volume_attachment::Link::Detaching { .. });
-            of_attachment(state.life, state.effort().filter(|_| is_going), "detach", fleet.time)
-        }),
-        filesystem_attachment::State::KIND => fleet.filesystem_attachments.get(entity.name()).map(|state| {
-            let is_going = matches!(state.link, filesystem_attachment::Link::Detaching { .. });
-            of_attachment(state.life, state.effort().filter(|_| is_going), "unmount", fleet.time)
-        }),
-        _ => None,
-    };
-    let told = |(by, why, since): Told| Blocker {
+    let told = |(by, why, since): Obstacle| Blocker {
         entity: entity.to_string(),
         by,
         why,
         since_ms: since.map(|since: Timestamp| since.0),
     };
-    found.unwrap_or_default().into_iter().map(told).collect()
+    let found = kind(entity.kind()).map(|kind| (kind.blocked)(fleet, entity)).unwrap_or_default();
+    found.into_iter().map(told).collect()
 }
 
 /// By what, why, and since when.
-type Told = (String, String, Option<Timestamp>);
+pub(super) type Obstacle = (String, String, Option<Timestamp>);
 
-fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Vec<Told> {
+pub(super) fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Vec<Obstacle> {
     match state.life {
         Life::Dying => {
             let drain = state.drain.as_ref().filter(|drain| drain.outcome.is_none()).map(|drain| {
@@ -96,7 +82,7 @@ fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Vec<T
     }
 }
 
-fn of_volume(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Vec<Told> {
+pub(super) fn of_volume(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Vec<Obstacle> {
     match (state.life, &state.storage) {
         (Life::Dying, _) => {
             let filesystem = state.filesystem.as_ref().map(|filesystem| on_it(fleet, filesystem));
@@ -109,7 +95,7 @@ fn of_volume(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Vec<Tol
     }
 }
 
-fn of_filesystem(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) -> Vec<Told> {
+pub(super) fn of_filesystem(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) -> Vec<Obstacle> {
     match (state.life, &state.storage) {
         (Life::Dying, _) => {
             state.attached_to.iter().map(|machine| mount(fleet, machine.as_str(), entity.name())).collect()
@@ -121,7 +107,7 @@ fn of_filesystem(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) ->
     }
 }
 
-fn of_attachment(life: Life, effort: Option<&Effort>, verb: &str, now: Timestamp) -> Vec<Told> {
+pub(super) fn of_attachment(life: Life, effort: Option<&Effort>, verb: &str, now: Timestamp) -> Vec<Obstacle> {
     let is_going =
         |effort: &&Effort| life == Life::Dying && (effort.outlook != Outlook::Trying || effort.overdue.is_some());
     let effort = effort
@@ -130,7 +116,7 @@ fn of_attachment(life: Life, effort: Option<&Effort>, verb: &str, now: Timestamp
     effort.into_iter().collect()
 }
 
-fn storage(effort: &Effort, removal: StorageRemoval, now: Timestamp) -> Told {
+fn storage(effort: &Effort, removal: StorageRemoval, now: Timestamp) -> Obstacle {
     let verb = if removal == StorageRemoval::Release { "release" } else { "destroy" };
     ("its storage".to_owned(), undoing(effort, verb, now), Some(effort.since))
 }
@@ -150,13 +136,13 @@ fn asked_to(effort: &Effort, verb: &str, now: Timestamp) -> String {
     }
 }
 
-fn on_it(fleet: &Fleet, filesystem: &Name) -> Told {
+fn on_it(fleet: &Fleet, filesystem: &Name) -> Obstacle {
     let folded = fleet.filesystems.folded(filesystem.as_str());
     let status = folded.map_or("reserved", |folded| folded.state.status());
     (format!("filesystem/{filesystem}"), how(status, None), folded.map(|folded| folded.changed))
 }
 
-fn attachment(fleet: &Fleet, machine: &str, volume: &str) -> Told {
+fn attachment(fleet: &Fleet, machine: &str, volume: &str) -> Obstacle {
     let name = format!("{machine}:{volume}");
     let folded = fleet.attachments.folded(&name);
     let detail = folded.and_then(|folded| attachment_detail(fleet, &name, &folded.state));
@@ -165,7 +151,7 @@ fn attachment(fleet: &Fleet, machine: &str, volume: &str) -> Told {
     (format!("volume-attachment/{name}"), how(status, detail), since)
 }
 
-fn mount(fleet: &Fleet, machine: &str, filesystem: &str) -> Told {
+fn mount(fleet: &Fleet, machine: &str, filesystem: &str) -> Obstacle {
     let name = format!("{machine}:{filesystem}");
     let folded = fleet.filesystem_attachments.folded(&name);
     let detail = folded.and_then(|folded| mount_detail(fleet, &name, &folded.state));

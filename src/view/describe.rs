@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::{Decider, Stored},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
-    policy, replica_set,
+    machine,
     vocab::{EffectId, Effort, Outlook, Timestamp},
-    volume, volume_attachment,
 };
 use bailiwick_journal::{Entry, Journal, StreamId, Version};
 use serde::Serialize;
@@ -15,16 +13,15 @@ use serde_json::Value;
 
 use super::{
     Blocker, Fleet, FleetError, blockers,
-    declared::{self, of},
-    documents::{DocumentRow, document_row},
-    filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_attachment_row, filesystem_row},
-    machine_classes::{MachineClassRow, machine_class_row},
-    machine_deployments::{MachineDeploymentRow, machine_deployment_row},
-    machine_sets::{MachineSetRow, machine_set_row},
-    members::{MemberRow, member_row, members_of},
-    policies::as_declared,
-    replica_sets::{ReplicaSetRow, replica_set_row},
-    rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachment_row, machine_row, policy_row, volume_row},
+    documents::DocumentRow,
+    filesystem_rows::{FilesystemAttachmentRow, FilesystemRow},
+    kinds::{Portrait, Shown, kind},
+    machine_classes::MachineClassRow,
+    machine_deployments::MachineDeploymentRow,
+    machine_sets::MachineSetRow,
+    members::MemberRow,
+    replica_sets::ReplicaSetRow,
+    rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow},
 };
 use crate::words::Line;
 
@@ -33,7 +30,7 @@ use crate::words::Line;
 #[serde(rename_all = "camelCase")]
 pub struct Description {
     pub entity: String,
-    pub kind: &'static str,
+    pub kind: String,
     pub position: u64,
     #[serde(flatten)]
     pub row: Row,
@@ -145,119 +142,15 @@ pub struct History {
 /// # Errors
 /// If its history cannot be read or understood.
 pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Result<Option<Description>, FleetError> {
-    let name = entity.name();
-    let (mut conditions, mut members, mut agent, mut annotations) = (Vec::new(), Vec::new(), None, BTreeMap::new());
-    let (kind, row, spec, effort) = match entity.kind() {
-        machine::State::KIND => {
-            let Some(folded) = fleet.machines.folded(name) else { return Ok(None) };
-            conditions = conditions_of(&folded.state);
-            annotations = folded.state.spec.as_ref().map(|spec| spec.annotations.clone()).unwrap_or_default();
-            agent = folded.state.joined.as_ref().map(agent_row);
-            let row = Row::Machine(Box::new(machine_row(fleet, name, folded)));
-            (machine::State::KIND, row, of(folded.state.spec.as_deref(), declared::machine), folded.state.effort())
-        }
-        volume::State::KIND => {
-            let Some(folded) = fleet.volumes.folded(name) else { return Ok(None) };
-            let row = Row::Volume(volume_row(fleet, name, folded));
-            (volume::State::KIND, row, declared::of_volume(&folded.state), folded.state.effort())
-        }
-        volume_attachment::State::KIND => {
-            let Some(folded) = fleet.attachments.folded(name) else { return Ok(None) };
-            let row = Row::Attachment(attachment_row(fleet, name, folded));
-            (
-                volume_attachment::State::KIND,
-                row,
-                of(folded.state.spec.as_ref(), declared::volume_attachment),
-                folded.state.effort(),
-            )
-        }
-        filesystem::State::KIND => {
-            let Some(folded) = fleet.filesystems.folded(name) else { return Ok(None) };
-            let row = Row::Filesystem(filesystem_row(fleet, name, folded));
-            (filesystem::State::KIND, row, declared::of_filesystem(&folded.state), folded.state.effort())
-        }
-        filesystem_attachment::State::KIND => {
-            let Some(folded) = fleet.filesystem_attachments.folded(name) else { return Ok(None) };
-            let row = Row::FilesystemAttachment(filesystem_attachment_row(fleet, name, folded));
-            (
-                filesystem_attachment::State::KIND,
-                row,
-                of(folded.state.spec.as_ref(), declared::filesystem_attachment),
-                folded.state.effort(),
-            )
-        }
-        policy::State::KIND => {
-            let Some(folded) = fleet.policies.folded(name) else { return Ok(None) };
-            let row = Row::Policy(policy_row(fleet, name, folded));
-            (policy::State::KIND, row, as_declared(&folded.state.document), None)
-        }
-        machine_class::State::KIND => {
-            let Some(folded) = fleet.machine_classes.folded(name) else { return Ok(None) };
-            let row = Row::MachineClass(Box::new(machine_class_row(fleet, name, folded)));
-            (machine_class::State::KIND, row, of(folded.state.content.as_deref(), declared::machine_class), None)
-        }
-        machine_set::State::KIND => {
-            let Some(folded) = fleet.machine_sets.folded(name) else { return Ok(None) };
-            let row = Row::MachineSet(machine_set_row(fleet, name, folded));
-            (machine_set::State::KIND, row, of(folded.state.spec.as_ref(), declared::machine_set), None)
-        }
-        machine_deployment::State::KIND => {
-            let Some(folded) = fleet.machine_deployments.folded(name) else { return Ok(None) };
-            let row = Row::MachineDeployment(Box::new(machine_deployment_row(fleet, name, folded)));
-            (machine_deployment::State::KIND, row, of(folded.state.spec.as_ref(), declared::machine_deployment), None)
-        }
-        replica_set::State::KIND => {
-            let Some(folded) = fleet.replica_sets.folded(name) else { return Ok(None) };
-            members = members_of(fleet, name, &folded.state);
-            let row = Row::ReplicaSet(Box::new(replica_set_row(fleet, name, folded)));
-            (replica_set::State::KIND, row, of(folded.state.spec.as_ref(), declared::replica_set), None)
-        }
-        member::State::KIND => {
-            let Some(folded) = fleet.members.folded(name) else { return Ok(None) };
-            let row = Row::Member(Box::new(member_row(fleet, name, folded)));
-            (member::State::KIND, row, json(&folded.state.seat), None)
-        }
-        kind => {
-            let Some(kind) = document::Kind::of(kind) else { return Ok(None) };
-            let Some(folded) = fleet.documents.folded(kind, name) else { return Ok(None) };
-            let mut row = document_row(fleet, kind, name, folded);
-            // Here it is what is declared.
-            let says = std::mem::take(&mut row.says);
-            (kind.as_str(), Row::Document(row), says, None)
-        }
-    };
-    let (history, last_operation) = match entity.kind() {
-        machine::State::KIND => history::<machine::State>(journal, fleet, entity, |state| state.status().into()),
-        volume::State::KIND => history::<volume::State>(journal, fleet, entity, |state| state.status().into()),
-        volume_attachment::State::KIND => {
-            history::<volume_attachment::State>(journal, fleet, entity, |state| state.status().into())
-        }
-        filesystem::State::KIND => history::<filesystem::State>(journal, fleet, entity, |state| state.status().into()),
-        filesystem_attachment::State::KIND => {
-            history::<filesystem_attachment::State>(journal, fleet, entity, |state| state.status().into())
-        }
-        machine_class::State::KIND => history::<machine_class::State>(journal, fleet, entity, |state| {
-            format!("revision {}, {}", state.revision, state.status())
-        }),
-        machine_set::State::KIND => {
-            history::<machine_set::State>(journal, fleet, entity, |state| state.status().into())
-        }
-        machine_deployment::State::KIND => {
-            history::<machine_deployment::State>(journal, fleet, entity, |state| state.status().into())
-        }
-        replica_set::State::KIND => {
-            history::<replica_set::State>(journal, fleet, entity, |state| state.status().into())
-        }
-        member::State::KIND => history::<member::State>(journal, fleet, entity, |state| state.status().into()),
-        policy::State::KIND => {
-            history::<policy::State>(journal, fleet, entity, |state| format!("revision {}", state.revision))
-        }
-        _ => history::<document::State>(journal, fleet, entity, document::State::status),
-    }?;
+    let Some(kind) = kind(entity.kind()) else { return Ok(None) };
+    let Some(portrait) = (kind.portrait)(fleet, entity) else { return Ok(None) };
+    let Portrait { row, spec, annotations, members, agent, conditions } = portrait;
+    let (history, last_operation) = (kind.past)(journal, fleet, entity)?;
+    let effort = (kind.effort)(fleet, entity);
     Ok(Some(Description {
         protected: fleet.is_protected(entity),
         entity: entity.to_string(),
-        kind,
+        kind: entity.kind().to_owned(),
         position: fleet.position.0,
         blockers: blockers(fleet, entity),
         row,
@@ -272,11 +165,11 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
     }))
 }
 
-fn json(value: &impl Serialize) -> Value {
+pub(super) fn json(value: &impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or(Value::Null)
 }
 
-fn conditions_of(state: &machine::State) -> Vec<ConditionRow> {
+pub(super) fn conditions_of(state: &machine::State) -> Vec<ConditionRow> {
     let (machine::Node::Reporting { conditions, .. } | machine::Node::Stale { conditions, .. }) = &state.node else {
         return Vec::new();
     };
@@ -288,7 +181,7 @@ fn conditions_of(state: &machine::State) -> Vec<ConditionRow> {
     conditions.values().map(row).collect()
 }
 
-fn agent_row(joined: &machine::Joined) -> AgentRow {
+pub(super) fn agent_row(joined: &machine::Joined) -> AgentRow {
     let node = &joined.node;
     AgentRow {
         version: node.agent_version.clone(),
@@ -323,13 +216,11 @@ fn effort_row(fleet: &Fleet, stream: &StreamId, effort: &Effort) -> EffortRow {
     }
 }
 
+/// Every status that an entity had, and the last entry about it.
+pub(super) type Past = (Vec<History>, Option<Line>);
+
 /// Walks the stream and notes every change of status; the last entry too.
-fn history<D: Decider>(
-    journal: &dyn Journal,
-    fleet: &Fleet,
-    stream: &StreamId,
-    status: fn(&D) -> String,
-) -> Result<(Vec<History>, Option<Line>), FleetError> {
+pub(super) fn past<D: Shown>(journal: &dyn Journal, fleet: &Fleet, stream: &StreamId) -> Result<Past, FleetError> {
     let mut state = D::default();
     let mut history: Vec<History> = Vec::new();
     let mut last = None;
@@ -339,7 +230,7 @@ fn history<D: Decider>(
             break;
         }
         step(&mut state, &entry)?;
-        let status = status(&state);
+        let status = state.status_then();
         if entry.header.events > 0 && history.last().is_none_or(|known| known.status != status) {
             let Line { time, time_ms, position, because, .. } = Line::of(&entry);
             history.push(History { status, since: time, since_ms: time_ms, position, because });

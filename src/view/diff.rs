@@ -3,7 +3,7 @@
 //! The journal is folded up to the earlier moment and followed from there to the later one. An entity is looked at only
 //! around the entries that can change what is said of it, so what nothing happened to costs nothing.
 
-mod facts;
+pub(super) mod facts;
 
 #[cfg(test)]
 pub(crate) mod account;

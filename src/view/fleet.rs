@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::{
     contract::{Code, Decider, Fold, Stored, StoredError},
-    document::{Documents, Kind},
+    document::Documents,
     filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member, policy,
     replica_set,
     supervisor::machines,
@@ -14,7 +14,7 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, Filter, Header, Journal, Position, ReadError, StreamId};
 use uuid::Uuid;
 
-use super::{Budgets, Calendar, Host};
+use super::{Budgets, Calendar, Host, kinds::kind};
 
 /// All entities, as they were right after an entry.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -166,21 +166,7 @@ impl Fleet {
 
     /// How far along its life an entity is; none if nothing is known of it.
     pub fn life(&self, stream: &StreamId) -> Option<Life> {
-        let name = stream.name();
-        match stream.kind() {
-            "machine" => self.machines.get(name).map(|state| state.life),
-            "volume" => self.volumes.get(name).map(|state| state.life),
-            "volume-attachment" => self.attachments.get(name).map(|state| state.life),
-            "machine-set" => self.machine_sets.get(name).map(|state| state.life),
-            "machine-deployment" => self.machine_deployments.get(name).map(|state| state.life),
-            "machine-class" => self.machine_classes.get(name).map(|state| state.life),
-            "replica-set" => self.replica_sets.get(name).map(|state| state.life),
-            "member" => self.members.get(name).map(|state| state.life),
-            "filesystem" => self.filesystems.get(name).map(|state| state.life),
-            "filesystem-attachment" => self.filesystem_attachments.get(name).map(|state| state.life),
-            "policy" => self.policies.get(name).map(|_| Life::Alive),
-            kind => Some(self.documents.folded(Kind::of(kind)?, name)?.state.life),
-        }
+        (kind(stream.kind())?.life)(self, stream)
     }
 
     /// The settings in force; the built-in ones before the first revision.
@@ -191,17 +177,8 @@ impl Fleet {
 
     /// Whether an entity is protected from deletion.
     pub fn is_protected(&self, stream: &StreamId) -> bool {
-        let name = stream.name();
-        let protected = match stream.kind() {
-            "machine" => self.machines.get(name).map(|state| state.protected),
-            "volume" => self.volumes.get(name).map(|state| state.protected),
-            "filesystem" => self.filesystems.get(name).map(|state| state.protected),
-            "machine-set" => self.machine_sets.get(name).map(|state| state.protected),
-            "machine-deployment" => self.machine_deployments.get(name).map(|state| state.protected),
-            "replica-set" => self.replica_sets.get(name).map(|state| state.protected),
-            _ => None,
-        };
-        protected == Some(true) && self.life(stream) == Some(Life::Alive)
+        let protected = kind(stream.kind()).is_some_and(|kind| (kind.is_protected)(self, stream));
+        protected && self.life(stream) == Some(Life::Alive)
     }
 
     /// Whether an entity is declared and not gone.

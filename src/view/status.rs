@@ -3,13 +3,10 @@
 use std::collections::BTreeMap;
 
 use bailiwick_actors::{
-    contract::{Decider, Folded},
+    contract::Folded,
     document::Kind,
-    filesystem, filesystem_attachment,
-    machine::{self, Instance, Node},
-    machine_set, replica_set,
+    machine::{self},
     vocab::{Life, Timestamp},
-    volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
 use serde::Serialize;
@@ -20,6 +17,7 @@ use super::{
     budgets,
     filesystem_rows::{filesystem_attachments, filesystems},
     harvest::still_listed,
+    kinds::kind,
     machine_classes::machine_classes,
     machine_deployments::{MachineDeploymentRow, machine_deployments},
     machine_detail::machine_detail,
@@ -246,46 +244,9 @@ fn left_behind(fleet: &Fleet) -> impl Iterator<Item = Trouble> {
 /// Since when an entity is as it is: since the present work on it began, its agent was heard last, or it was read first
 /// like this; else since it changed last.
 fn since(fleet: &Fleet, look: &Look) -> Timestamp {
-    let name = look.name.as_str();
-    let effort = match look.kind {
-        machine::State::KIND => fleet.machines.get(name).and_then(machine_since),
-        volume::State::KIND => {
-            fleet.volumes.get(name).and_then(|state| state.lost.or(state.effort().map(|effort| effort.since)))
-        }
-        filesystem::State::KIND => {
-            fleet.filesystems.get(name).and_then(|state| state.effort().map(|effort| effort.since))
-        }
-        volume_attachment::State::KIND => {
-            let own = fleet.attachments.get(name).and_then(|state| state.effort().map(|effort| effort.since));
-            let volume = name.split_once(':').and_then(|(_, volume)| fleet.volumes.get(volume));
-            own.or(volume.and_then(|state| state.lost))
-        }
-        filesystem_attachment::State::KIND => {
-            fleet.filesystem_attachments.get(name).and_then(|state| state.effort().map(|effort| effort.since))
-        }
-        replica_set::State::KIND => fleet.looks(name).map(|looks| looks.changed),
-        machine_set::State::KIND => unready_since(fleet, name),
-        _ => None,
-    };
-    effort.unwrap_or(Timestamp(look.changed_ms))
-}
-
-fn machine_since(state: &machine::State) -> Option<Timestamp> {
-    match (&state.instance, &state.node) {
-        (Instance::Lost { since, .. }, _) => Some(*since),
-        (_, Node::Stale { last_seen, .. }) => Some(*last_seen),
-        _ => state.effort().map(|effort| effort.since).or(state.hold.as_ref().map(|hold| hold.since)),
-    }
-}
-
-/// Since when the first machine of a set that is not ready is as it is: the one that the set's row names.
-fn unready_since(fleet: &Fleet, set: &str) -> Option<Timestamp> {
-    let of_set = |state: &machine::State| {
-        let its = state.spec.as_ref().and_then(|spec| spec.set.as_ref());
-        state.life.exists() && !state.is_aside() && its.is_some_and(|its| its.as_str() == set)
-    };
-    let (_, unready) = fleet.machines.iter().find(|(_, folded)| of_set(&folded.state) && !folded.state.is_ready())?;
-    Some(machine_since(&unready.state).unwrap_or(unready.changed))
+    let stream = StreamId::new(look.kind, &look.name).ok();
+    let since = stream.and_then(|stream| (kind(look.kind)?.since)(fleet, &stream));
+    since.unwrap_or(Timestamp(look.changed_ms))
 }
 
 /// What is missing until everything is as declared: machines run and their agents report that all is well, volumes are

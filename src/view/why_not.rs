@@ -2,42 +2,22 @@
 
 use bailiwick_actors::{
     contract::{Decider, NoView},
-    filesystem, filesystem_attachment,
     machine::{self, Aside, Effect, Health, Instance, Node, is_overdue},
-    machine_class, machine_deployment, machine_set, member, replica_set,
     supervisor::machines::Withholding,
     vocab::{Effort, FaultClass, Life, Name, Outlook, Timestamp},
-    volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
 use serde::Serialize;
 
 use super::{
     Fleet, blockers, budgets,
-    why_not_classes::of_machine_class,
-    why_not_sets::{of_machine_deployment, of_machine_set, of_member, of_replica_set},
-    why_not_storage::{storage_ready, storage_removed},
+    kinds::{goals, kind},
 };
 use crate::words::{caused, until, withheld, withholding};
 
 /// All states that can be asked about.
 pub const WANTED: [&str; 8] =
     ["ready", "running", "replaced", "attached", "mounted", "voting", "at-its-number", "removed"];
-
-/// The states that an entity of this kind can be asked about.
-pub fn goals(kind: &str) -> &'static [&'static str] {
-    match kind {
-        machine::State::KIND => &["ready", "running", "replaced", "removed"],
-        volume::State::KIND | volume_attachment::State::KIND => &["ready", "attached", "removed"],
-        filesystem::State::KIND | filesystem_attachment::State::KIND => &["ready", "mounted", "removed"],
-        machine_set::State::KIND | machine_deployment::State::KIND | replica_set::State::KIND => {
-            &["ready", "at-its-number", "removed"]
-        }
-        member::State::KIND => &["ready", "voting", "removed"],
-        machine_class::State::KIND => &["ready", "removed"],
-        _ => &[],
-    }
-}
 
 /// Whether there is an answer for an entity of this kind.
 pub fn can_be_asked(kind: &str, wanted: &str) -> bool {
@@ -100,30 +80,24 @@ pub fn why_not(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<WhyNot>
     if !can_be_asked(entity.kind(), wanted) {
         return None;
     }
-    let name = entity.name();
-    let unmet = match entity.kind() {
-        machine::State::KIND => {
-            let state = fleet.machines.get(name)?;
-            match wanted {
-                "removed" => removed(fleet, entity, state),
-                "replaced" => replaced(fleet, entity, state),
-                _ => running(fleet, entity, state),
-            }
-        }
-        machine_set::State::KIND => of_machine_set(fleet, name, wanted)?,
-        machine_deployment::State::KIND => of_machine_deployment(fleet, name, wanted)?,
-        replica_set::State::KIND => of_replica_set(fleet, name, wanted)?,
-        member::State::KIND => of_member(fleet, name, wanted)?,
-        machine_class::State::KIND => of_machine_class(fleet, entity, wanted)?,
-        _ if wanted == "removed" => storage_removed(fleet, entity)?,
-        _ => storage_ready(fleet, entity, wanted)?,
-    };
+    let unmet = (kind(entity.kind())?.missing)(fleet, entity, wanted)?;
     let is_kept = wanted == "removed" && fleet.is_protected(entity);
     let unmet = if is_kept { Some(protected(entity)) } else { unmet };
     let unmet = unmet.map(|unmet| budgets::wait(fleet, entity).map_or(unmet, |wait| wait.unmet()));
     let unmet = unmet
         .map(|unmet| Unmet { next_look_in_ms: unmet.next_look_ms.map(|at| Timestamp(at).since(fleet.time)), ..unmet });
     Some(WhyNot { entity: entity.to_string(), wanted: wanted.to_owned(), holds: unmet.is_none(), unmet })
+}
+
+/// What a machine lacks; none at all if nothing was ever heard of it.
+#[allow(clippy::option_option, reason = "unknown differs from nothing missing")]
+pub(super) fn machine_missing(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<Option<Unmet>> {
+    let state = fleet.machines.get(entity.name())?;
+    Some(match wanted {
+        "removed" => removed(fleet, entity, state),
+        "replaced" => replaced(fleet, entity, state),
+        _ => running(fleet, entity, state),
+    })
 }
 
 /// What is missing for a removal that nobody requested, and why.

@@ -16,6 +16,13 @@ use super::{
 };
 use crate::words::due;
 
+/// What is missing until it is made, attached, mounted or gone, the inner none if nothing is; none at all if nothing was ever
+/// heard of it.
+#[allow(clippy::option_option, reason = "unknown differs from nothing missing")]
+pub(super) fn storage_missing(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<Option<Unmet>> {
+    if wanted == "removed" { storage_removed(fleet, entity) } else { storage_ready(fleet, entity, wanted) }
+}
+
 /// What is missing until it is made, attached or mounted, the inner none if it is; none at all if nothing was ever heard of
 /// it.
 #[allow(clippy::option_option, reason = "unknown differs from nothing missing")]

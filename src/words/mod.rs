@@ -150,13 +150,13 @@ struct Told {
 }
 
 /// Something that is done for the kind of a stream.
-trait PerKind {
+pub(crate) trait PerKind {
     type Output;
     fn of<D: Words>(self) -> Self::Output;
 }
 
 /// Does it for the kind of this stream; none for a kind that this version does not know.
-fn of_kind<P: PerKind>(stream: &StreamId, what: P) -> Option<P::Output> {
+pub(crate) fn of_kind<P: PerKind>(stream: &StreamId, what: P) -> Option<P::Output> {
     Some(match (stream.kind(), stream.name()) {
         (machine::State::KIND, _) => what.of::<machine::State>(),
         (volume::State::KIND, _) => what.of::<volume::State>(),

@@ -103,12 +103,12 @@ pub async fn ask(running: &Running, to: &str, command: AnyCommand, id: &str) -> 
 
 pub async fn declare_machine(running: &Running, machine: &str, id: &str) {
     let spec = machine::Spec::with_provider(name("simulated"));
-    let declare = AnyCommand::Machine(machine::Command::Declare(Arc::new(spec)));
+    let declare = AnyCommand::from(machine::Command::Declare(Arc::new(spec)));
     ask(running, &format!("machine/{machine}"), declare, id).await.expect("it is recorded");
 }
 
 pub fn set_command(command: replica_set::Command) -> AnyCommand {
-    AnyCommand::ReplicaSet(command)
+    AnyCommand::from(command)
 }
 
 /// A set with seats at these addresses; each seat is machine, host, peer port, client port.

@@ -321,7 +321,7 @@ impl Run {
                 let was_seen = self.seen.set().is_some_and(|set| set.seen.is_some());
                 let may_go = number != 1 || was_seen;
                 if (alive >= 4 && may_go) || matches!(trouble, Trouble::RemoveAnyway(_)) {
-                    let remove = AnyCommand::Machine(machine::Command::Remove);
+                    let remove = AnyCommand::from(machine::Command::Remove);
                     ask(running, &format!("machine/m{number}"), remove, &id).await.expect("it is recorded");
                 }
             }
@@ -336,7 +336,7 @@ impl Run {
             }
             Trouble::RemoveByForce(number) => {
                 let how = machine::Removal { force: true, ..Default::default() };
-                let remove = AnyCommand::Machine(machine::Command::RemoveWith(how));
+                let remove = AnyCommand::from(machine::Command::RemoveWith(how));
                 ask(running, &format!("machine/m{number}"), remove, &id).await.expect("it is recorded");
             }
             Trouble::StrangerComesBetween(number) => {
@@ -345,7 +345,7 @@ impl Run {
             Trouble::StrangerTakesVote(number) => self.world.take_vote(&name("db"), &machine(number), now),
             Trouble::Rules(rules) => {
                 let document = Document { replica_sets: ReplicaSets { rules }, ..Document::default() };
-                let revise = AnyCommand::Policy(policy::Command::Revise(Box::new(document)));
+                let revise = AnyCommand::from(policy::Command::Revise(Box::new(document)));
                 ask(running, "policy/default", revise, &id).await.expect("it is recorded");
             }
             Trouble::NodeCrashes => (),

@@ -6,18 +6,15 @@ use uuid::Uuid;
 use super::{Command, Effect, Report, State, Storage};
 use crate::{
     ports::{CreateFilesystem, ProvisionedFilesystem},
-    shell::{AnyCommand, Call, FilesystemCall, Kind, Urgency, Work},
+    shell::{AnyCommand, Asked, Call, FilesystemCall, Kind, Urgency, Work},
     vocab::{EffectId, Fault, Name, Timestamp},
 };
 
-impl Kind for State {
-    fn command_of(any: AnyCommand) -> Option<Command> {
-        match any {
-            AnyCommand::Filesystem(command) => Some(command),
-            _ => None,
-        }
-    }
+impl Asked for Command {
+    type State = State;
+}
 
+impl Kind for State {
     fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
         let (id, attempt) = match effect {
             Effect::WakeAt(due) => return Work::WakeAt(*due),
@@ -81,14 +78,14 @@ impl Kind for State {
         self.life.is_leaving()
     }
 
-    fn wake(due: Timestamp) -> Option<AnyCommand> {
-        Some(AnyCommand::Filesystem(Command::Wake { due }))
+    fn wake(due: Timestamp) -> Option<Command> {
+        Some(Command::Wake { due })
     }
 }
 
 /// How a create went, as a command.
 pub(crate) fn created(attempt: u32, result: Result<ProvisionedFilesystem, Fault>) -> AnyCommand {
-    AnyCommand::Filesystem(Command::Report(match result {
+    AnyCommand::from(Command::Report(match result {
         Ok(filesystem) => Report::Created { attempt, filesystem },
         Err(fault) => Report::CreateFailed { attempt, fault },
     }))
@@ -96,7 +93,7 @@ pub(crate) fn created(attempt: u32, result: Result<ProvisionedFilesystem, Fault>
 
 /// How a destroy or release went, as a command.
 pub(crate) fn destroyed(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
-    AnyCommand::Filesystem(Command::Report(match result {
+    AnyCommand::from(Command::Report(match result {
         Ok(()) => Report::Destroyed { attempt },
         Err(fault) => Report::DestroyFailed { attempt, fault },
     }))

@@ -6,18 +6,15 @@ use uuid::Uuid;
 use super::{Command, Effect, Report, Spec, State, Target};
 use crate::{
     ports::{AttachFilesystem, DetachFilesystem, FilesystemAttachmentInfo},
-    shell::{AnyCommand, Call, FilesystemCall, Kind, Urgency, Work},
+    shell::{AnyCommand, Asked, Call, FilesystemCall, Kind, Urgency, Work},
     vocab::{EffectId, Fault, Timestamp},
 };
 
-impl Kind for State {
-    fn command_of(any: AnyCommand) -> Option<Command> {
-        match any {
-            AnyCommand::FilesystemAttachment(command) => Some(command),
-            _ => None,
-        }
-    }
+impl Asked for Command {
+    type State = State;
+}
 
+impl Kind for State {
     fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
         let (id, attempt) = match effect {
             Effect::WakeAt(due) => return Work::WakeAt(*due),
@@ -51,8 +48,8 @@ impl Kind for State {
         self.life.is_leaving()
     }
 
-    fn wake(due: Timestamp) -> Option<AnyCommand> {
-        Some(AnyCommand::FilesystemAttachment(Command::Wake { due }))
+    fn wake(due: Timestamp) -> Option<Command> {
+        Some(Command::Wake { due })
     }
 }
 
@@ -83,7 +80,7 @@ fn detach(id: EffectId, target: &Target, spec: &Spec) -> DetachFilesystem {
 
 /// How an attach went, as a command.
 pub(crate) fn attached(attempt: u32, result: Result<FilesystemAttachmentInfo, Fault>) -> AnyCommand {
-    AnyCommand::FilesystemAttachment(Command::Report(match result {
+    AnyCommand::from(Command::Report(match result {
         Ok(info) => Report::Attached { attempt, info },
         Err(fault) => Report::AttachFailed { attempt, fault },
     }))
@@ -91,7 +88,7 @@ pub(crate) fn attached(attempt: u32, result: Result<FilesystemAttachmentInfo, Fa
 
 /// How a detach went, as a command.
 pub(crate) fn detached(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
-    AnyCommand::FilesystemAttachment(Command::Report(match result {
+    AnyCommand::from(Command::Report(match result {
         Ok(()) => Report::Detached { attempt },
         Err(fault) => Report::DetachFailed { attempt, fault },
     }))

@@ -6,18 +6,15 @@ use uuid::Uuid;
 use super::{Command, Effect, Report, State};
 use crate::{
     ports::{CreateMachine, MachineInstance, SecretData},
-    shell::{AnyCommand, Call, Kind, MachineCall, Urgency, Work},
+    shell::{AnyCommand, Asked, Call, Kind, MachineCall, Urgency, Work},
     vocab::{EffectId, Fault, Name, Timestamp},
 };
 
-impl Kind for State {
-    fn command_of(any: AnyCommand) -> Option<Command> {
-        match any {
-            AnyCommand::Machine(command) => Some(command),
-            _ => None,
-        }
-    }
+impl Asked for Command {
+    type State = State;
+}
 
+impl Kind for State {
     fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
         let provider = self.spec.as_ref().map(|spec| spec.provider.clone());
         let (id, attempt) = match effect {
@@ -75,20 +72,20 @@ impl Kind for State {
         self.life.is_leaving()
     }
 
-    fn wake(due: Timestamp) -> Option<AnyCommand> {
-        Some(AnyCommand::Machine(Command::Wake { due }))
+    fn wake(due: Timestamp) -> Option<Command> {
+        Some(Command::Wake { due })
     }
 }
 
 /// What another control plane has started, as a command.
 pub(crate) fn started_by_other(seen: &MachineInstance, nonce: &str) -> AnyCommand {
     let (effect, instance, nonce) = (seen.effect, seen.instance.clone(), nonce.to_owned());
-    AnyCommand::Machine(Command::Report(Report::StartedByOther { effect, instance, nonce }))
+    AnyCommand::from(Command::Report(Report::StartedByOther { effect, instance, nonce }))
 }
 
 /// How a create went, as a command.
 pub(crate) fn created(attempt: u32, result: Result<MachineInstance, Fault>) -> AnyCommand {
-    AnyCommand::Machine(Command::Report(match result {
+    AnyCommand::from(Command::Report(match result {
         Ok(instance) => Report::Created { attempt, instance },
         Err(fault) => Report::CreateFailed { attempt, fault },
     }))
@@ -96,7 +93,7 @@ pub(crate) fn created(attempt: u32, result: Result<MachineInstance, Fault>) -> A
 
 /// How a delete went, as a command.
 pub(crate) fn deleted(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
-    AnyCommand::Machine(Command::Report(match result {
+    AnyCommand::from(Command::Report(match result {
         Ok(()) => Report::Deleted { attempt },
         Err(fault) => Report::DeleteFailed { attempt, fault },
     }))
@@ -104,7 +101,7 @@ pub(crate) fn deleted(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
 
 /// How the delete of an instance that was not the machine's own went, as a command.
 pub(crate) fn stray_deleted(effect: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
-    AnyCommand::Machine(Command::Report(match result {
+    AnyCommand::from(Command::Report(match result {
         Ok(()) => Report::StrayDeleted { effect, attempt },
         Err(fault) => Report::StrayDeleteFailed { effect, attempt, fault },
     }))

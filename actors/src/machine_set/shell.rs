@@ -5,18 +5,15 @@ use uuid::Uuid;
 
 use super::{Command, Effect, State};
 use crate::{
-    shell::{AnyCommand, Kind, Urgency, Work},
+    shell::{Asked, Kind, Urgency, Work},
     vocab::Timestamp,
 };
 
-impl Kind for State {
-    fn command_of(any: AnyCommand) -> Option<Command> {
-        match any {
-            AnyCommand::MachineSet(command) => Some(command),
-            _ => None,
-        }
-    }
+impl Asked for Command {
+    type State = State;
+}
 
+impl Kind for State {
     fn work(&self, _journal: Uuid, _stream: &StreamId, effect: &Effect) -> Work {
         let Effect::WakeAt(due) = effect;
         Work::WakeAt(*due)
@@ -33,7 +30,7 @@ impl Kind for State {
         self.life.is_leaving()
     }
 
-    fn wake(due: Timestamp) -> Option<AnyCommand> {
-        Some(AnyCommand::MachineSet(Command::Wake { due }))
+    fn wake(due: Timestamp) -> Option<Command> {
+        Some(Command::Wake { due })
     }
 }

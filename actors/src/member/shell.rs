@@ -6,19 +6,15 @@ use uuid::Uuid;
 use super::{Command, State};
 use crate::{
     contract::NoEffect,
-    shell::{AnyCommand, Kind, Urgency, Work},
-    vocab::Timestamp,
+    shell::{Asked, Kind, Urgency, Work},
 };
+
+impl Asked for Command {
+    type State = State;
+}
 
 impl Kind for State {
     const OWES: bool = false;
-
-    fn command_of(any: AnyCommand) -> Option<Command> {
-        match any {
-            AnyCommand::Member(command) => Some(command),
-            _ => None,
-        }
-    }
 
     fn work(&self, _journal: Uuid, _stream: &StreamId, effect: &NoEffect) -> Work {
         match *effect {}
@@ -33,9 +29,5 @@ impl Kind for State {
 
     fn is_leaving(&self) -> bool {
         self.life.is_leaving()
-    }
-
-    fn wake(_due: Timestamp) -> Option<AnyCommand> {
-        None
     }
 }

@@ -9,21 +9,18 @@ use crate::{
         ReplicaSetEngine,
         replica_set::{Action, Change, Contact, Observation, Outcome, Server, Stamp, Step},
     },
-    shell::{AnyCommand, Call, Kind, ReplicaSetCall, Urgency, Work},
+    shell::{AnyCommand, Asked, Call, Kind, ReplicaSetCall, Urgency, Work},
     vocab::{
         EffectId, Fault, FaultCode, Timestamp,
         guard::{self, Guard},
     },
 };
 
-impl Kind for State {
-    fn command_of(any: AnyCommand) -> Option<Command> {
-        match any {
-            AnyCommand::ReplicaSet(command) => Some(command),
-            _ => None,
-        }
-    }
+impl Asked for Command {
+    type State = State;
+}
 
+impl Kind for State {
     fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
         let round = match effect {
             Effect::WakeAt(due) => return Work::WakeAt(*due),
@@ -54,8 +51,8 @@ impl Kind for State {
         self.life.is_leaving()
     }
 
-    fn wake(due: Timestamp) -> Option<AnyCommand> {
-        Some(AnyCommand::ReplicaSet(Command::Wake { due }))
+    fn wake(due: Timestamp) -> Option<Command> {
+        Some(Command::Wake { due })
     }
 }
 
@@ -75,7 +72,7 @@ impl State {
 
 /// What was read, as a command.
 pub(crate) fn looked(round: Version, result: Result<Observation, Fault>) -> AnyCommand {
-    AnyCommand::ReplicaSet(Command::Report(match result {
+    AnyCommand::from(Command::Report(match result {
         Ok(observation) => Report::Seen { round, observation },
         Err(fault) if fault.code == FaultCode::Uninitialized => Report::NotBegun { round },
         Err(fault) => Report::LookFailed { round, fault: Fault::new(fault.code, fault.text) },
@@ -89,7 +86,7 @@ pub(crate) fn stepped(round: Version, outcome: Outcome) -> AnyCommand {
         Outcome::Refused(fault) => Outcome::Refused(Fault::new(fault.code, fault.text)),
         Outcome::Unknown(fault) => Outcome::Unknown(Fault::new(fault.code, fault.text)),
     };
-    AnyCommand::ReplicaSet(Command::Report(Report::Stepped { round, outcome }))
+    AnyCommand::from(Command::Report(Report::Stepped { round, outcome }))
 }
 
 /// Takes a step. One that may have been begun before is not taken again: what came of it is read back.

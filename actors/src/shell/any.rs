@@ -34,7 +34,7 @@ pub(super) trait AnyAddr: fmt::Debug + Send + Sync {
 
 impl<D: Kind> AnyAddr for Addr<EntityActor<D>> {
     fn submit(&self, command: AnyCommand, origin: Origin) -> Option<Later<Result<Answer, AskError>>> {
-        let command = D::command_of(command)?;
+        let command = command.take::<D::Command>()?;
         let urgency = D::urgency(&command);
         Some(Box::pin(self.send(Submit { command, origin, urgency })))
     }
@@ -93,7 +93,7 @@ impl<D: Kind> AnyEntity for Entity<D> {
         origin: Origin,
         known: &Known<'_, NoView>,
     ) -> Result<Proposal, AskError> {
-        let command = D::command_of(command).ok_or_else(|| AskError::Misdirected { stream: stream.clone() })?;
+        let command: D::Command = command.take().ok_or_else(|| AskError::Misdirected { stream: stream.clone() })?;
         let urgency = D::urgency(&command);
         propose_on(self, command, urgency, origin, known)
     }

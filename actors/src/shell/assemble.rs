@@ -82,7 +82,7 @@ pub async fn assemble(
 async fn record_first_policy(services: &Services, registry: &Addr<Registry>) -> Result<(), AssembleError> {
     let name = policy::default_name();
     let stream = StreamId::new(policy::State::KIND, name.as_str()).expect("a valid name");
-    let command = AnyCommand::Policy(policy::Command::Revise(Box::default()));
+    let command = AnyCommand::from(policy::Command::Revise(Box::default()));
     let id = derived_uuid(&format!("first policy of {}", services.journal_id()));
     let origin = Origin { id, principal: "node".into(), cause: None, cites: Vec::new(), routine: false };
     match registry.send(Ask { stream, command, origin }).await {

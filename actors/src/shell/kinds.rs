@@ -1,30 +1,29 @@
 //! The kinds that the registry can start, and what their effects mean as work.
 
+use std::{any::Any, fmt};
+
 use bailiwick_journal::{Body, Intake, StreamId, Version};
 use uuid::Uuid;
 
 use super::{Call, Services};
 use crate::{
     contract::{Decider, Entity, NoEffect, NoView, Stored, StoredError},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
-    policy, replica_set,
+    document, policy,
     vocab::{EffectId, Timestamp},
-    volume, volume_attachment,
 };
 
 /// A kind of entity, as the shell needs it.
-pub trait Kind: Decider<View = NoView> + Unpin {
+pub trait Kind: Decider<View = NoView, Command: Asked<State = Self>> + Unpin {
     /// What an effect means as work.
     fn work(&self, journal: Uuid, stream: &StreamId, effect: &Self::Effect) -> Work;
 
     /// The command that says that something is due; none for a kind that never waits.
-    fn wake(due: Timestamp) -> Option<AnyCommand>;
+    fn wake(_due: Timestamp) -> Option<Self::Command> {
+        None
+    }
 
     /// Whether it is ever owed anything by the world, or waits for a time.
     const OWES: bool = true;
-
-    /// Its command, out of one for whatever kind; none if it is for another.
-    fn command_of(any: AnyCommand) -> Option<Self::Command>;
 
     /// Whether a command reports how running work went.
     fn is_report(_command: &Self::Command) -> bool {
@@ -82,40 +81,67 @@ impl Urgency {
     }
 }
 
-/// A command to any kind of entity.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AnyCommand {
-    Machine(machine::Command),
-    Volume(volume::Command),
-    VolumeAttachment(volume_attachment::Command),
-    Policy(policy::Command),
-    ReplicaSet(replica_set::Command),
-    Filesystem(filesystem::Command),
-    FilesystemAttachment(filesystem_attachment::Command),
-    Member(member::Command),
-    MachineSet(machine_set::Command),
-    MachineDeployment(machine_deployment::Command),
-    MachineClass(machine_class::Command),
-    Document(document::Command),
+/// A command of one kind of entity.
+pub trait Asked: Stored + Eq + Sync {
+    /// What takes it.
+    type State: Kind<Command = Self>;
+
+    /// The kind of stream that takes it.
+    fn kind(&self) -> &'static str {
+        Self::State::KIND
+    }
+}
+
+/// A command to any kind of entity: made of one with `from`, and asked for as one with [`AnyCommand::get`].
+pub struct AnyCommand(Box<dyn Erased>);
+
+/// What is the same whatever kind a command is of.
+trait Erased: Any + fmt::Debug + Send + Sync {
+    fn kind(&self) -> &'static str;
+    fn store(&self) -> Result<Body, StoredError>;
+    fn is_report(&self) -> bool;
+    fn copy(&self) -> Box<dyn Erased>;
+    fn is(&self, other: &dyn Any) -> bool;
+}
+
+impl<C: Asked> Erased for C {
+    fn kind(&self) -> &'static str {
+        Asked::kind(self)
+    }
+
+    fn store(&self) -> Result<Body, StoredError> {
+        Stored::store(self)
+    }
+
+    fn is_report(&self) -> bool {
+        C::State::is_report(self)
+    }
+
+    fn copy(&self) -> Box<dyn Erased> {
+        Box::new(self.clone())
+    }
+
+    fn is(&self, other: &dyn Any) -> bool {
+        other.downcast_ref() == Some(self)
+    }
 }
 
 impl AnyCommand {
     /// The kind of stream that takes it.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Machine(_) => machine::State::KIND,
-            Self::Volume(_) => volume::State::KIND,
-            Self::VolumeAttachment(_) => volume_attachment::State::KIND,
-            Self::Policy(_) => policy::State::KIND,
-            Self::ReplicaSet(_) => replica_set::State::KIND,
-            Self::Filesystem(_) => filesystem::State::KIND,
-            Self::FilesystemAttachment(_) => filesystem_attachment::State::KIND,
-            Self::Member(_) => member::State::KIND,
-            Self::MachineSet(_) => machine_set::State::KIND,
-            Self::MachineDeployment(_) => machine_deployment::State::KIND,
-            Self::MachineClass(_) => machine_class::State::KIND,
-            Self::Document(command) => command.kind().as_str(),
-        }
+        self.0.kind()
+    }
+
+    /// The command, if it is one of this kind.
+    pub fn get<C: Asked>(&self) -> Option<&C> {
+        let any: &dyn Any = &*self.0;
+        any.downcast_ref()
+    }
+
+    /// As [`AnyCommand::get`], by value.
+    pub fn take<C: Asked>(self) -> Option<C> {
+        let any: Box<dyn Any> = self.0;
+        any.downcast().ok().map(|command| *command)
     }
 
     /// As the journal holds it.
@@ -123,73 +149,66 @@ impl AnyCommand {
     /// # Errors
     /// If it is larger than a body may be.
     pub fn store(&self) -> Result<Body, StoredError> {
-        match self {
-            Self::Machine(command) => command.store(),
-            Self::Volume(command) => command.store(),
-            Self::VolumeAttachment(command) => command.store(),
-            Self::Policy(command) => command.store(),
-            Self::ReplicaSet(command) => command.store(),
-            Self::Filesystem(command) => command.store(),
-            Self::FilesystemAttachment(command) => command.store(),
-            Self::Member(command) => command.store(),
-            Self::MachineSet(command) => command.store(),
-            Self::MachineDeployment(command) => command.store(),
-            Self::MachineClass(command) => command.store(),
-            Self::Document(command) => command.store(),
-        }
+        self.0.store()
     }
 
     /// Whether it reports how running work went.
     pub fn is_report(&self) -> bool {
-        match self {
-            Self::Machine(command) => machine::State::is_report(command),
-            Self::Volume(command) => volume::State::is_report(command),
-            Self::VolumeAttachment(command) => volume_attachment::State::is_report(command),
-            Self::ReplicaSet(command) => replica_set::State::is_report(command),
-            Self::Filesystem(command) => filesystem::State::is_report(command),
-            Self::FilesystemAttachment(command) => filesystem_attachment::State::is_report(command),
-            // Reports of supervisors are told again, as long as it takes.
-            Self::MachineSet(_) | Self::MachineDeployment(_) | Self::MachineClass(_) => false,
-            Self::Policy(_) | Self::Member(_) | Self::Document(_) => false,
-        }
+        self.0.is_report()
     }
+}
+
+impl<C: Asked> From<C> for AnyCommand {
+    fn from(command: C) -> Self {
+        Self(Box::new(command))
+    }
+}
+
+impl Clone for AnyCommand {
+    fn clone(&self) -> Self {
+        Self(self.0.copy())
+    }
+}
+
+impl fmt::Debug for AnyCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl PartialEq for AnyCommand {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.is(&*other.0)
+    }
+}
+
+impl Eq for AnyCommand {}
+
+impl Asked for document::Command {
+    type State = document::State;
+
+    fn kind(&self) -> &'static str {
+        Self::kind(self).as_str()
+    }
+}
+
+impl Asked for policy::Command {
+    type State = policy::State;
 }
 
 impl Kind for document::State {
     const OWES: bool = false;
 
-    fn command_of(any: AnyCommand) -> Option<document::Command> {
-        match any {
-            AnyCommand::Document(command) => Some(command),
-            _ => None,
-        }
-    }
-
     fn work(&self, _journal: Uuid, _stream: &StreamId, effect: &NoEffect) -> Work {
         match *effect {}
-    }
-
-    fn wake(_due: Timestamp) -> Option<AnyCommand> {
-        None
     }
 }
 
 impl Kind for policy::State {
     const OWES: bool = false;
 
-    fn command_of(any: AnyCommand) -> Option<policy::Command> {
-        match any {
-            AnyCommand::Policy(command) => Some(command),
-            _ => None,
-        }
-    }
-
     fn work(&self, _journal: Uuid, _stream: &StreamId, effect: &NoEffect) -> Work {
         match *effect {}
-    }
-
-    fn wake(_due: Timestamp) -> Option<AnyCommand> {
-        None
     }
 
     fn stepped(entity: &Entity<Self>, services: &Services) {

@@ -44,7 +44,7 @@ pub use entity_actor::{EntityActor, Proposal, Recorded, Retire, Snapshot, Submit
 pub use executor::Executor;
 pub use group::{REQUESTS, RequestNote};
 pub use growth::{Follower, Growth};
-pub use kinds::{AnyCommand, Kind, Urgency, Work};
+pub use kinds::{AnyCommand, Asked, Kind, Urgency, Work};
 pub use messages::{Answer, Ask, AskError, AskGroup, GroupAnswer, Origin, RehearseGroup};
 #[cfg(feature = "testing")]
 pub use plant::{Plant, plant};

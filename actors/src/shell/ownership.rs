@@ -72,7 +72,7 @@ fn other_nonce(instance: &MachineInstance, journal: Uuid) -> Option<&str> {
 
 /// A create that was answered with what another control plane has started, as what it is.
 pub(super) fn told_apart((stream, command, cause): Report, journal: Uuid) -> Report {
-    let AnyCommand::Machine(machine::Command::Report(machine::Report::Created { instance, .. })) = &command else {
+    let Some(machine::Command::Report(machine::Report::Created { instance, .. })) = command.get() else {
         return (stream, command, cause);
     };
     let other = other_nonce(instance, journal).map(|nonce| machine::shell::started_by_other(instance, nonce));

@@ -15,7 +15,7 @@ use crate::{
     machine_set, member, policy, replica_set, vocab::Timestamp, volume, volume_attachment,
 };
 
-/// A kind of entities. A new one has its line in [`KINDS`], and its variant in [`AnyCommand`].
+/// A kind of entities. A new one has its line in [`KINDS`].
 pub(crate) struct KindEntry {
     pub(super) name: &'static str,
     /// Whether it is ever owed anything by the world, or waits for a time.
@@ -42,7 +42,7 @@ const fn entry<D: Kind>() -> KindEntry {
     KindEntry {
         name: D::KIND,
         owes: D::OWES,
-        wake: D::wake,
+        wake: |due| D::wake(due).map(AnyCommand::from),
         verdict_text: verdict_text::<D>,
         empty: |stream| Box::new(Entity::<D>::new(stream)),
         start: start::<D>,

@@ -6,19 +6,16 @@ use uuid::Uuid;
 use super::{Command, Effect, Report, Spec, State, Storage};
 use crate::{
     ports::{CreateVolume, ImportVolume, ProvisionedVolume},
-    shell::{AnyCommand, Call, Kind, Urgency, VolumeCall, Work},
+    shell::{AnyCommand, Asked, Call, Kind, Urgency, VolumeCall, Work},
     storage_rules::ImportWish,
     vocab::{EffectId, Fault, InstanceId, Name, Timestamp, Uid},
 };
 
-impl Kind for State {
-    fn command_of(any: AnyCommand) -> Option<Command> {
-        match any {
-            AnyCommand::Volume(command) => Some(command),
-            _ => None,
-        }
-    }
+impl Asked for Command {
+    type State = State;
+}
 
+impl Kind for State {
     fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
         let provider = self.spec.as_ref().map(|spec| spec.provider.clone());
         let (id, attempt) = match effect {
@@ -71,8 +68,8 @@ impl Kind for State {
         self.life.is_leaving()
     }
 
-    fn wake(due: Timestamp) -> Option<AnyCommand> {
-        Some(AnyCommand::Volume(Command::Wake { due }))
+    fn wake(due: Timestamp) -> Option<Command> {
+        Some(Command::Wake { due })
     }
 }
 
@@ -86,7 +83,7 @@ fn import(id: EffectId, volume: Name, uid: Uid, spec: &Spec, volume_id: &Instanc
 
 /// How a create went, as a command.
 pub(crate) fn created(attempt: u32, result: Result<ProvisionedVolume, Fault>) -> AnyCommand {
-    AnyCommand::Volume(Command::Report(match result {
+    AnyCommand::from(Command::Report(match result {
         Ok(volume) => Report::Created { attempt, volume },
         Err(fault) => Report::CreateFailed { attempt, fault },
     }))
@@ -94,7 +91,7 @@ pub(crate) fn created(attempt: u32, result: Result<ProvisionedVolume, Fault>) ->
 
 /// How a destroy went, as a command.
 pub(crate) fn destroyed(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
-    AnyCommand::Volume(Command::Report(match result {
+    AnyCommand::from(Command::Report(match result {
         Ok(()) => Report::Destroyed { attempt },
         Err(fault) => Report::DestroyFailed { attempt, fault },
     }))

@@ -9,7 +9,7 @@ use bailiwick_actors::{
 use crate::support::{Bench, after_ms, ask, codes, machine_of, on_a_system, stats, stream, told};
 
 fn reserve(volume: &str) -> AnyCommand {
-    AnyCommand::Machine(machine::Command::ReserveAttachment { volume: volume.parse().unwrap() })
+    AnyCommand::from(machine::Command::ReserveAttachment { volume: volume.parse().unwrap() })
 }
 
 #[test]

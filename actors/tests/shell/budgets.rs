@@ -37,7 +37,7 @@ fn a_flood_goes_out_call_by_call_and_a_removal_and_a_list_in_between() {
 
         declare(&node, &names(100)[1..], "a").await;
         after_ms(3_500).await;
-        told(&node, ask("machine/m000", AnyCommand::Machine(machine::Command::Remove), "go")).await.unwrap();
+        told(&node, ask("machine/m000", AnyCommand::from(machine::Command::Remove), "go")).await.unwrap();
         after_ms(2_000).await;
         assert_eq!(bench.provider("a").calls_of("delete"), 1, "it is next, whatever came before it");
 
@@ -67,7 +67,7 @@ fn who_waits_is_told_and_what_is_not_wanted_any_more_never_goes_out() {
             "a list, and the first create"
         );
 
-        told(&node, ask("machine/m002", AnyCommand::Machine(machine::Command::Remove), "go")).await.unwrap();
+        told(&node, ask("machine/m002", AnyCommand::from(machine::Command::Remove), "go")).await.unwrap();
         after_ms(8_000).await;
         let state = bench.provider("a").state();
         let made: Vec<_> = state.calls.iter().filter(|(operation, _)| *operation == "create").collect();

@@ -74,7 +74,7 @@ fn a_call_that_nobody_wants_any_more_is_cut_short() {
         declare(&node, &["m".to_owned(), "n".to_owned()], "a").await;
         after_ms(10).await;
         bench.provider("a").set(Mood::Willing);
-        told(&node, ask("machine/m", AnyCommand::Machine(machine::Command::Remove), "go")).await.unwrap();
+        told(&node, ask("machine/m", AnyCommand::from(machine::Command::Remove), "go")).await.unwrap();
         after_ms(10).await;
         // Far below the call's time-out: the delete did not have to wait for it.
         assert_eq!(codes(&bench.journal, "machine/m").last().unwrap(), "instance-absent");
@@ -105,7 +105,7 @@ fn what_another_control_plane_has_started_is_never_deleted() {
         let theirs = of_another(&bench, "m");
         bench.provider("a").state().instances.insert(theirs.effect, theirs.clone());
         let node = bench.start().await;
-        let remove = || AnyCommand::Machine(machine::Command::Remove);
+        let remove = || AnyCommand::from(machine::Command::Remove);
         // Its create is refused, and then it is removed.
         declare(&node, &["m".to_owned()], "a").await;
         after_ms(10).await;
@@ -117,7 +117,7 @@ fn what_another_control_plane_has_started_is_never_deleted() {
         let stray = of_another(&bench, "n");
         bench.provider("a").state().instances.insert(stray.effect, stray.clone());
         let found = machine::Command::RemoveStray { provider: "a".parse().unwrap(), instance: stray.clone() };
-        told(&node, ask("machine/n", AnyCommand::Machine(found), "stray")).await.unwrap();
+        told(&node, ask("machine/n", AnyCommand::from(found), "stray")).await.unwrap();
         after_ms(10).await;
         assert_eq!(codes(&bench.journal, "machine/n").last().unwrap(), "started-by-other");
         let state = bench.provider("a").state();
@@ -138,7 +138,7 @@ fn whose_it_is_is_looked_at_before_what_may_have_been_made_is_deleted() {
         after_ms(10).await;
         // It is removed while nobody knows how its create went.
         bench.provider("a").set(Mood::Failing(FaultCode::Unavailable));
-        told(&node, ask("machine/m", AnyCommand::Machine(machine::Command::Remove), "go")).await.unwrap();
+        told(&node, ask("machine/m", AnyCommand::from(machine::Command::Remove), "go")).await.unwrap();
         after_ms(10).await;
         // Where nobody can tell, nothing is deleted.
         assert_eq!(codes(&bench.journal, "machine/m").last().unwrap(), "worth-retrying");
@@ -159,7 +159,7 @@ fn a_retry_of_the_same_call_cuts_nothing_short() {
         bench.provider("a").set(Mood::Slow { ms: 60_000 });
         declare(&node, &["m".to_owned()], "a").await;
         after_ms(10).await;
-        let again = AnyCommand::Machine(machine::Command::RetryProvisioning);
+        let again = AnyCommand::from(machine::Command::RetryProvisioning);
         assert_eq!(told(&node, ask("machine/m", again, "again")).await.unwrap().code, "nothing-to-retry");
         after_ms(61_000).await;
         assert!(bench.provider("a").state().cancelled.is_empty());
@@ -224,7 +224,7 @@ fn a_late_report_is_recorded_as_such_and_changes_nothing() {
         after_ms(10).await;
         let version = told(&node, ask("machine/m", machine_of("a"), "no change")).await.unwrap().version;
         let fault = Fault::new(FaultCode::Internal, "late");
-        let late = AnyCommand::Machine(machine::Command::Report(Report::CreateFailed { attempt: 1, fault }));
+        let late = AnyCommand::from(machine::Command::Report(Report::CreateFailed { attempt: 1, fault }));
         let answer = told(&node, ask("machine/m", late, "late")).await.unwrap();
         assert_eq!((answer.outcome, answer.code.as_str()), (Outcome::Nothing, "stale-report"));
         assert_eq!(answer.version, version);

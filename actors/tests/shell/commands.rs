@@ -18,7 +18,7 @@ fn group(id: &str, commands: Vec<(StreamId, AnyCommand)>) -> AskGroup {
 }
 
 fn reserve(volume: &str) -> AnyCommand {
-    AnyCommand::Machine(machine::Command::ReserveAttachment { volume: volume.parse().unwrap() })
+    AnyCommand::from(machine::Command::ReserveAttachment { volume: volume.parse().unwrap() })
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_group_happens_as_a_whole_or_not_at_all() {
     on_a_system(async {
         let bench = Bench::new();
         let node = bench.start().await;
-        let volume = AnyCommand::Volume(volume::Command::ReserveAttachment { machine: "m".parse().unwrap() });
+        let volume = AnyCommand::from(volume::Command::ReserveAttachment { machine: "m".parse().unwrap() });
         let commands = vec![
             (stream("machine/m"), machine_of("a")),
             (stream("machine/m"), reserve("v")),
@@ -134,7 +134,7 @@ fn what_follows_from_a_group_goes_out_when_all_of_it_is_known() {
     on_a_system(async {
         let bench = Bench::new();
         let node = bench.start().await;
-        let assign = AnyCommand::Machine(machine::Command::Assign { application: "shop".parse().unwrap() });
+        let assign = AnyCommand::from(machine::Command::Assign { application: "shop".parse().unwrap() });
         let commands = vec![
             (stream("machine/m"), machine_of("a")),
             (stream("machine/n"), machine_of("a")),

@@ -21,7 +21,7 @@ fn stranger() -> MachineInstance {
 }
 
 async fn tell(node: &Running, command: Command, id: &str) -> String {
-    told(node, ask("machine/m", AnyCommand::Machine(command), id)).await.unwrap().code
+    told(node, ask("machine/m", AnyCommand::from(command), id)).await.unwrap().code
 }
 
 fn provider() -> Name {

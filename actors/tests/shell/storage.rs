@@ -91,7 +91,7 @@ fn a_volume_is_lost_after_two_complete_lists_and_found_again() {
         let shelf = Arc::new(Shelf { clock: WallClock::new(), state: Mutex::default() });
         let node = start(&journal, &shelf).await;
         let spec = volume::Spec { provider: "shelf".parse().unwrap(), size: SizeMib(1) };
-        let declare = AnyCommand::Volume(volume::Command::Declare(spec));
+        let declare = AnyCommand::from(volume::Command::Declare(spec));
         told(&node, ask("volume/data", declare, "declare")).await.unwrap();
         after_ms(10 * A_WHILE_MS).await;
         let quiet = journal.entries().len();
@@ -126,10 +126,10 @@ fn what_cannot_be_let_go_of_is_given_up_at_once() {
         let shelf = Arc::new(Shelf { clock: WallClock::new(), state: Mutex::default() });
         let node = start(&journal, &shelf).await;
         let spec = volume::Spec { provider: "shelf".parse().unwrap(), size: SizeMib(1) };
-        let declare = AnyCommand::Volume(volume::Command::Declare(spec));
+        let declare = AnyCommand::from(volume::Command::Declare(spec));
         told(&node, ask("volume/data", declare, "declare")).await.unwrap();
         after_ms(A_WHILE_MS).await;
-        told(&node, ask("volume/data", AnyCommand::Volume(volume::Command::Release), "release")).await.unwrap();
+        told(&node, ask("volume/data", AnyCommand::from(volume::Command::Release), "release")).await.unwrap();
         after_ms(10 * 3_600_000).await;
         let codes = codes(&journal, "volume/data");
         assert_eq!(codes.last().map(String::as_str), Some("cannot-release"), "{codes:?}");
@@ -148,14 +148,14 @@ fn a_machine_with_more_attachments_than_one_entry_holds_is_removed() {
         for number in 0..ATTACHMENTS {
             let volume: Name = format!("v{number}").parse().unwrap();
             let spec = volume_attachment::Spec { machine: "web".parse().unwrap(), volume, read_only: false };
-            let declare = AnyCommand::VolumeAttachment(volume_attachment::Command::Declare(spec));
+            let declare = AnyCommand::from(volume_attachment::Command::Declare(spec));
             let (stream, id) = (format!("volume-attachment/web:v{number}"), format!("declare {number}"));
             told(&node, ask(&stream, declare, &id)).await.unwrap();
         }
         let spec = machine::Spec::with_provider("nobody".parse().unwrap());
-        let declare = AnyCommand::Machine(machine::Command::Declare(spec.into()));
+        let declare = AnyCommand::from(machine::Command::Declare(spec.into()));
         told(&node, ask("machine/web", declare, "declare")).await.unwrap();
-        told(&node, ask("machine/web", AnyCommand::Machine(machine::Command::Remove), "remove")).await.unwrap();
+        told(&node, ask("machine/web", AnyCommand::from(machine::Command::Remove), "remove")).await.unwrap();
         after_ms(A_WHILE_MS).await;
         let is_removed = |stream: &str| codes(&journal, stream).last().map(String::as_str) == Some("never-connected");
         assert!(is_removed("volume-attachment/web:v0"));

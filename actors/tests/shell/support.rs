@@ -246,7 +246,7 @@ pub fn ask(to: &str, command: AnyCommand, id: &str) -> Ask {
 /// Declares a machine of a provider.
 pub fn machine_of(provider: &str) -> AnyCommand {
     let spec = machine::Spec::with_provider(provider.parse().unwrap());
-    AnyCommand::Machine(machine::Command::Declare(Arc::new(spec)))
+    AnyCommand::from(machine::Command::Declare(Arc::new(spec)))
 }
 
 /// Declares an attachment, which waits, and owes nothing, until somebody sees to it.
@@ -254,7 +254,7 @@ pub fn attachment(name: &str) -> (String, AnyCommand) {
     let spec =
         volume_attachment::Spec { machine: name.parse().unwrap(), volume: "v".parse().unwrap(), read_only: false };
     let to = format!("volume-attachment/{}", spec.stream_name());
-    (to, AnyCommand::VolumeAttachment(volume_attachment::Command::Declare(spec)))
+    (to, AnyCommand::from(volume_attachment::Command::Declare(spec)))
 }
 
 /// Sends a command and waits for its answer.

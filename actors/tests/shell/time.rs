@@ -127,7 +127,7 @@ fn of_two_wake_ups_of_one_entity_the_first_is_armed_and_then_the_other() {
         // when it is held for one of them,
         let until = Timestamp(EPOCH_MS + 60_000);
         let hold = Command::Hold { reason: "looked at".into(), until: Some(until) };
-        told(&node, ask("machine/m", AnyCommand::Machine(hold), "2")).await.unwrap();
+        told(&node, ask("machine/m", AnyCommand::from(hold), "2")).await.unwrap();
         after_ms(10).await;
         // then the end of the hold comes first,
         assert_eq!(upcoming(&node).await, [(until, "machine/m".parse().unwrap())]);

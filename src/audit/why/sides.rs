@@ -4,14 +4,16 @@ use std::fmt;
 
 use bailiwick_actors::{
     contract::{Decider, Stored, Touches},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
-    policy,
+    filesystem_attachment, machine, member,
     ports::replica_set::{MemberId, MemberState},
     replica_set,
+    supervisor::machines,
     vocab::Fact,
-    volume, volume_attachment,
+    volume_attachment,
 };
 use bailiwick_journal::{Body, StreamId};
+
+use crate::words::{PerKind, Words, of_kind};
 
 /// One side of an entity, by the word that people use: `phase`, `health`, `vote`, `effect`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +92,7 @@ impl Side {
 
     /// Whether an event of that stream is of this side. What cannot be read is of none.
     pub(super) fn has(self, stream: &StreamId, event: &Body) -> bool {
-        match touched(stream.kind(), event) {
+        match touched(stream, event) {
             // Where an entity begins, it has a wish and a life, and nothing else yet.
             Some(Touches::All) => self.facts.iter().any(|fact| matches!(fact, Fact::Life | Fact::Spec)),
             Some(Touches::Some(facts)) => {
@@ -109,25 +111,18 @@ impl fmt::Display for Side {
 }
 
 /// Which sides an event changes; none if it cannot be read or is of no entity.
-fn touched(kind: &str, event: &Body) -> Option<Touches> {
-    fn of<D: Decider>(event: &Body) -> Option<Touches> {
-        Some(D::touches(&D::Event::load(event).ok()?))
+fn touched(stream: &StreamId, event: &Body) -> Option<Touches> {
+    struct Touched<'e>(&'e Body);
+
+    impl PerKind for Touched<'_> {
+        type Output = Option<Touches>;
+
+        fn of<D: Words>(self) -> Self::Output {
+            Some(D::touches(&D::Event::load(self.0).ok()?))
+        }
     }
-    match kind {
-        machine::State::KIND => of::<machine::State>(event),
-        machine_set::State::KIND => of::<machine_set::State>(event),
-        machine_deployment::State::KIND => of::<machine_deployment::State>(event),
-        machine_class::State::KIND => of::<machine_class::State>(event),
-        volume::State::KIND => of::<volume::State>(event),
-        volume_attachment::State::KIND => of::<volume_attachment::State>(event),
-        filesystem::State::KIND => of::<filesystem::State>(event),
-        filesystem_attachment::State::KIND => of::<filesystem_attachment::State>(event),
-        replica_set::State::KIND => of::<replica_set::State>(event),
-        member::State::KIND => of::<member::State>(event),
-        policy::State::KIND => of::<policy::State>(event),
-        kind if document::Kind::of(kind).is_some() => of::<document::State>(event),
-        _ => None,
-    }
+
+    if stream.kind() == machines::State::KIND { None } else { of_kind(stream, Touched(event))? }
 }
 
 /// What an event is to somebody who asks about a whole entity.
@@ -218,7 +213,7 @@ fn is_routine(stream: &StreamId, event: &Body) -> bool {
             member::Event::load(event),
             Ok(member::Event::Followed { .. } | member::Event::Said { .. } | member::Event::TaskEnded)
         ),
-        kind => touched(kind, event).is_some_and(|touches| is_only(touches, &[Fact::Dependents])),
+        _ => touched(stream, event).is_some_and(|touches| is_only(touches, &[Fact::Dependents])),
     }
 }
 

@@ -13,9 +13,8 @@ use bailiwick_journal::{Filter, Journal, Position, ReadOnlyJournal, StreamId, Ve
 
 use super::journals;
 use crate::{
-    api::changes::retry_of,
     config::journal_dir,
-    plan::{Going, removal},
+    plan::{Going, removal, retrying},
     view::{Fleet, WhyNot, declared, goals, why_not},
 };
 
@@ -98,18 +97,25 @@ impl Moment<'_> {
                 verdict.ok().map(|decision| !decision.events.is_empty())
             }};
         }
-        match command {
-            AnyCommand::Machine(command) => decided!(machine::State, command),
-            AnyCommand::Volume(command) => decided!(volume::State, command),
-            AnyCommand::VolumeAttachment(command) => decided!(volume_attachment::State, command),
-            AnyCommand::Filesystem(command) => decided!(filesystem::State, command),
-            AnyCommand::FilesystemAttachment(command) => decided!(filesystem_attachment::State, command),
-            AnyCommand::MachineSet(command) => decided!(machine_set::State, command),
-            AnyCommand::MachineDeployment(command) => decided!(machine_deployment::State, command),
-            AnyCommand::MachineClass(command) => decided!(machine_class::State, command),
-            AnyCommand::ReplicaSet(command) => decided!(replica_set::State, command),
-            AnyCommand::Policy(_) | AnyCommand::Member(_) | AnyCommand::Document(_) => Some(false),
+        macro_rules! of_any {
+            ($($kind:ident),*) => {{
+                $(if let Some(command) = command.get::<$kind::Command>() {
+                    return decided!($kind::State, command);
+                })*
+                Some(false)
+            }};
         }
+        of_any!(
+            machine,
+            volume,
+            volume_attachment,
+            filesystem,
+            filesystem_attachment,
+            machine_set,
+            machine_deployment,
+            machine_class,
+            replica_set
+        )
     }
 
     fn leads_out(&self, stream: &StreamId, command: &AnyCommand) -> bool {
@@ -121,7 +127,7 @@ impl Moment<'_> {
         let (verb, rest) = line.split_first()?;
         if let ["rollout", "resume", name] = line {
             let deployment = StreamId::new(machine_deployment::State::KIND, name).ok()?;
-            return Some(vec![(deployment, AnyCommand::MachineDeployment(machine_deployment::Command::Resume))]);
+            return Some(vec![(deployment, AnyCommand::from(machine_deployment::Command::Resume))]);
         }
         let named = rest.iter().filter(|word| !word.starts_with('-'));
         let entities: Vec<StreamId> = named.map(|word| word.parse()).collect::<Result<_, _>>().ok()?;
@@ -129,12 +135,12 @@ impl Moment<'_> {
         let force = rest.contains(&"--force");
         let going = |how: Going| removal(self.fleet, &entities, how, &BTreeSet::new()).commands;
         Some(match *verb {
-            "retry" | "retry-provisioning" => vec![(entity.clone(), retry_of(&entity)?)],
+            "retry" | "retry-provisioning" => vec![(entity.clone(), retrying(&entity)?)],
             "unhold" if entity.kind() == machine_set::State::KIND => {
-                vec![(entity, AnyCommand::MachineSet(machine_set::Command::Unhold))]
+                vec![(entity, AnyCommand::from(machine_set::Command::Unhold))]
             }
-            "thaw" => vec![(entity, AnyCommand::MachineSet(machine_set::Command::Thaw))],
-            "unhold" => vec![(entity, AnyCommand::Machine(machine::Command::Unhold))],
+            "thaw" => vec![(entity, AnyCommand::from(machine_set::Command::Thaw))],
+            "unhold" => vec![(entity, AnyCommand::from(machine::Command::Unhold))],
             "delete" | "remove" | "detach" => going(Going { force, ..Going::default() }),
             "destroy" => going(Going { force, destroy: true, ..Going::default() }),
             "release" => going(Going { force, release: true, ..Going::default() }),

@@ -24,6 +24,7 @@ use super::super::{
     Fleet,
     declared::{self, filled, of},
     documents::says,
+    kinds::kind,
     members::{MemberRow, rows as member_rows},
     policies::as_declared,
     replica_sets::Planned,
@@ -36,30 +37,13 @@ pub type Facts = BTreeMap<String, Value>;
 
 /// The facts of an entity; none if it does not exist. The supervisor of machines always does: it has seen the world.
 pub fn facts(fleet: &Fleet, stream: &StreamId) -> Option<Facts> {
-    let name = stream.name();
     if is_supervisor(stream) {
         return Some(seen(fleet).0);
     }
     if !fleet.exists(stream) {
         return None;
     }
-    let mut told = match stream.kind() {
-        machine::State::KIND => machine(fleet, stream, fleet.machines.get(name)?),
-        volume::State::KIND => volume(fleet, stream, fleet.volumes.get(name)?),
-        volume_attachment::State::KIND => attachment(fleet, stream, fleet.attachments.get(name)?),
-        filesystem::State::KIND => filesystem(fleet, stream, fleet.filesystems.get(name)?),
-        filesystem_attachment::State::KIND => mount(fleet, stream, fleet.filesystem_attachments.get(name)?),
-        machine_set::State::KIND => machine_set(fleet, stream, fleet.machine_sets.get(name)?),
-        machine_deployment::State::KIND => machine_deployment(fleet, stream, fleet.machine_deployments.get(name)?),
-        machine_class::State::KIND => machine_class(fleet, stream, fleet.machine_classes.get(name)?),
-        replica_set::State::KIND => replica_set(fleet, stream, fleet.replica_sets.get(name)?),
-        member::State::KIND => member(fleet, stream, fleet.members.get(name)?),
-        policy::State::KIND => policy(fleet.policies.get(name)?),
-        kind => {
-            let folded = fleet.documents.folded(document::Kind::of(kind)?, name)?;
-            document(fleet, stream, &folded.state)
-        }
-    };
+    let mut told = (kind(stream.kind())?.facts)(fleet, stream)?;
     // Most are not, and need not say so.
     told.put("protected", fleet.is_protected(stream).then_some(true));
     Some(told.0)
@@ -72,7 +56,7 @@ pub(super) fn is_supervisor(stream: &StreamId) -> bool {
 
 /// Facts that are being put together.
 #[derive(Default)]
-struct Told(Facts);
+pub(in crate::view) struct Told(Facts);
 
 impl Told {
     /// What has a status and a uid.
@@ -125,7 +109,7 @@ impl Told {
     }
 }
 
-fn machine(fleet: &Fleet, stream: &StreamId, state: &machine::State) -> Told {
+pub(in crate::view) fn machine(fleet: &Fleet, stream: &StreamId, state: &machine::State) -> Told {
     let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
     told.put("health", health_word(&state.health));
     told.put("agent", node_word(&state.node));
@@ -174,7 +158,7 @@ fn machine_trouble(state: &machine::State) -> Vec<String> {
     of_effort.into_iter().chain(of_start).chain(bad).chain(strays).collect()
 }
 
-fn volume(fleet: &Fleet, stream: &StreamId, state: &volume::State) -> Told {
+pub(in crate::view) fn volume(fleet: &Fleet, stream: &StreamId, state: &volume::State) -> Told {
     let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
     if let volume::Storage::Provisioned { volume, .. } = &state.storage {
         told.show("volumeId", Some(&volume.volume_id));
@@ -195,7 +179,7 @@ fn volume(fleet: &Fleet, stream: &StreamId, state: &volume::State) -> Told {
     told
 }
 
-fn attachment(fleet: &Fleet, stream: &StreamId, state: &volume_attachment::State) -> Told {
+pub(in crate::view) fn attachment(fleet: &Fleet, stream: &StreamId, state: &volume_attachment::State) -> Told {
     let lost = lost_beneath(fleet, stream.name()).filter(|_| state.is_ready());
     let status = if lost.is_some() { "lost" } else { state.status() };
     let mut told = Told::of(status, state.uid(fleet.journal, stream));
@@ -207,7 +191,7 @@ fn attachment(fleet: &Fleet, stream: &StreamId, state: &volume_attachment::State
     told
 }
 
-fn filesystem(fleet: &Fleet, stream: &StreamId, state: &filesystem::State) -> Told {
+pub(in crate::view) fn filesystem(fleet: &Fleet, stream: &StreamId, state: &filesystem::State) -> Told {
     let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
     if let filesystem::Storage::Provisioned { filesystem, .. } = &state.storage {
         told.show("filesystemId", Some(&filesystem.filesystem_id));
@@ -224,7 +208,7 @@ fn filesystem(fleet: &Fleet, stream: &StreamId, state: &filesystem::State) -> To
     told
 }
 
-fn mount(fleet: &Fleet, stream: &StreamId, state: &filesystem_attachment::State) -> Told {
+pub(in crate::view) fn mount(fleet: &Fleet, stream: &StreamId, state: &filesystem_attachment::State) -> Told {
     let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
     told.show("path", state.attached().map(|(_, info)| &info.mount_point));
     told.show("attachedTo", state.attached().map(|(target, _)| &target.instance));
@@ -236,7 +220,7 @@ fn mount(fleet: &Fleet, stream: &StreamId, state: &filesystem_attachment::State)
 /// As many digits as the largest number of a machine within its set can have.
 const NUMBER_BYTES_MAX: usize = 20;
 
-fn machine_set(fleet: &Fleet, stream: &StreamId, state: &machine_set::State) -> Told {
+pub(in crate::view) fn machine_set(fleet: &Fleet, stream: &StreamId, state: &machine_set::State) -> Told {
     let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
     // A dash and a number come after the name, and what does not fit is cut.
     let stem = stream.name().get(..Name::BYTES_MAX - 1 - NUMBER_BYTES_MAX).unwrap_or(stream.name());
@@ -254,7 +238,7 @@ fn machine_set(fleet: &Fleet, stream: &StreamId, state: &machine_set::State) -> 
     told
 }
 
-fn machine_deployment(fleet: &Fleet, stream: &StreamId, state: &machine_deployment::State) -> Told {
+pub(in crate::view) fn machine_deployment(fleet: &Fleet, stream: &StreamId, state: &machine_deployment::State) -> Told {
     let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
     let totals = machine_deployment::status(state).totals;
     told.put("machines", totals.machines);
@@ -268,7 +252,7 @@ fn machine_deployment(fleet: &Fleet, stream: &StreamId, state: &machine_deployme
     told
 }
 
-fn machine_class(fleet: &Fleet, stream: &StreamId, state: &machine_class::State) -> Told {
+pub(in crate::view) fn machine_class(fleet: &Fleet, stream: &StreamId, state: &machine_class::State) -> Told {
     let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
     told.put("revision", state.revision);
     told.show("digest", state.content.as_ref().map(|content| content.digest()));
@@ -277,7 +261,7 @@ fn machine_class(fleet: &Fleet, stream: &StreamId, state: &machine_class::State)
     told
 }
 
-fn replica_set(fleet: &Fleet, stream: &StreamId, state: &replica_set::State) -> Told {
+pub(in crate::view) fn replica_set(fleet: &Fleet, stream: &StreamId, state: &replica_set::State) -> Told {
     let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
     let members = seen_members(fleet, stream.name(), state);
     let is_leader = |member: &&MemberRow| member.healthy && member.state == Some(MemberState::Primary.name());
@@ -311,7 +295,7 @@ fn short(member: &MemberRow) -> String {
     member.name.split_once(':').map_or(member.name.as_str(), |(_, name)| name).to_owned()
 }
 
-fn member(fleet: &Fleet, stream: &StreamId, state: &member::State) -> Told {
+pub(in crate::view) fn member(fleet: &Fleet, stream: &StreamId, state: &member::State) -> Told {
     let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
     let set = stream.name().split_once(':').map_or("", |(set, _)| set);
     let rows = fleet.replica_sets.get(set).map(|of| member_rows(fleet, set, of, &Planned::default()));
@@ -326,7 +310,7 @@ fn member(fleet: &Fleet, stream: &StreamId, state: &member::State) -> Told {
     told
 }
 
-fn policy(state: &policy::State) -> Told {
+pub(in crate::view) fn policy(state: &policy::State) -> Told {
     let mut told = Told::default();
     told.put("revision", state.revision);
     told.put("digest", hex(&state.digest));
@@ -335,7 +319,7 @@ fn policy(state: &policy::State) -> Told {
     told
 }
 
-fn document(fleet: &Fleet, stream: &StreamId, state: &document::State) -> Told {
+pub(in crate::view) fn document(fleet: &Fleet, stream: &StreamId, state: &document::State) -> Told {
     let mut told = Told::default();
     told.show("uid", Some(state.uid(fleet.journal, stream)));
     told.put("revision", state.revision);

@@ -143,7 +143,7 @@ impl Plane {
 /// The servers of a machine that is gone are not started again.
 async fn remove_machine(plane: &mut Plane, running: &Running, machine: &str) {
     plane.left_alone.insert(machine.to_owned());
-    let remove = AnyCommand::Machine(machine::Command::Remove);
+    let remove = AnyCommand::from(machine::Command::Remove);
     ask(running, &format!("machine/{machine}"), remove, "remove").await.expect("it is recorded");
 }
 

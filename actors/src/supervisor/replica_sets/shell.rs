@@ -212,7 +212,7 @@ impl SupervisorActor<State> {
             Err(fault) if fault.code == FaultCode::Uninitialized => Report::NotBegun { round },
             Err(fault) => Report::LookFailed { round, fault: Fault::new(fault.code, fault.text) },
         };
-        let command = AnyCommand::ReplicaSet(replica_set::Command::Report(report));
+        let command = AnyCommand::from(replica_set::Command::Report(report));
         let answer = self.registry.send(Ask { stream: stream.clone(), command, origin });
         ctx.spawn(answer.into_actor(self).map(move |answer, _actor, _ctx| {
             if let Ok(Err(error)) = answer {

@@ -120,15 +120,15 @@ impl<S: Supervise> Handler<Over> for SupervisorActor<S> {
 
 fn command(order: Order) -> AnyCommand {
     match order {
-        Order::Machine { command, .. } => AnyCommand::Machine(command),
-        Order::Volume { command, .. } => AnyCommand::Volume(command),
-        Order::VolumeAttachment { command, .. } => AnyCommand::VolumeAttachment(command),
-        Order::ReplicaSet { command, .. } => AnyCommand::ReplicaSet(command),
-        Order::Filesystem { command, .. } => AnyCommand::Filesystem(command),
-        Order::FilesystemAttachment { command, .. } => AnyCommand::FilesystemAttachment(command),
-        Order::Member { command, .. } => AnyCommand::Member(command),
-        Order::MachineSet { command, .. } => AnyCommand::MachineSet(command),
-        Order::MachineDeployment { command, .. } => AnyCommand::MachineDeployment(command),
-        Order::MachineClass { command, .. } => AnyCommand::MachineClass(command),
+        Order::Machine { command, .. } => AnyCommand::from(command),
+        Order::Volume { command, .. } => AnyCommand::from(command),
+        Order::VolumeAttachment { command, .. } => AnyCommand::from(command),
+        Order::ReplicaSet { command, .. } => AnyCommand::from(command),
+        Order::Filesystem { command, .. } => AnyCommand::from(command),
+        Order::FilesystemAttachment { command, .. } => AnyCommand::from(command),
+        Order::Member { command, .. } => AnyCommand::from(command),
+        Order::MachineSet { command, .. } => AnyCommand::from(command),
+        Order::MachineDeployment { command, .. } => AnyCommand::from(command),
+        Order::MachineClass { command, .. } => AnyCommand::from(command),
     }
 }

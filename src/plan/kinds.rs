@@ -1,0 +1,232 @@
+//! What can be asked of an entity whatever its kind: to go, to try again, to be protected. A new kind has its line in
+//! [`KINDS`].
+
+use bailiwick_actors::{
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
+    shell::{AnyCommand, Kind},
+    volume, volume_attachment,
+};
+use bailiwick_journal::StreamId;
+
+use super::Going;
+
+/// What a kind can be asked.
+trait Changed: Kind {
+    /// What is declared first has the lowest, and goes last.
+    const RANK: u8 = 3;
+
+    /// To go; none for a kind that cannot be removed.
+    fn remove(_how: Going) -> Option<Self::Command> {
+        None
+    }
+
+    /// To try again what failed; none for a kind that tries nothing.
+    fn retry() -> Option<Self::Command> {
+        None
+    }
+
+    /// To be protected from deletion, or not any more; none for a kind that cannot be.
+    fn protect(_on: bool) -> Option<Self::Command> {
+        None
+    }
+}
+
+/// A kind, in the table.
+pub(super) struct KindEntry {
+    name: &'static str,
+    pub rank: u8,
+    pub remove: fn(Going) -> Option<AnyCommand>,
+    pub retry: fn() -> Option<AnyCommand>,
+    pub protect: fn(bool) -> Option<AnyCommand>,
+}
+
+const fn entry<D: Changed>() -> KindEntry {
+    KindEntry {
+        name: D::KIND,
+        rank: D::RANK,
+        remove: |how| D::remove(how).map(AnyCommand::from),
+        retry: || D::retry().map(AnyCommand::from),
+        protect: |on| D::protect(on).map(AnyCommand::from),
+    }
+}
+
+static KINDS: [KindEntry; 11] = [
+    entry::<machine::State>(),
+    entry::<machine_class::State>(),
+    entry::<machine_set::State>(),
+    entry::<machine_deployment::State>(),
+    entry::<volume::State>(),
+    entry::<volume_attachment::State>(),
+    entry::<filesystem::State>(),
+    entry::<filesystem_attachment::State>(),
+    entry::<replica_set::State>(),
+    entry::<member::State>(),
+    entry::<policy::State>(),
+];
+
+/// The kind of that name, unless it is a kind of documents.
+pub(super) fn kind(name: &str) -> Option<&'static KindEntry> {
+    KINDS.iter().find(|entry| entry.name == name)
+}
+
+/// What is declared first has the lowest, and goes last.
+pub(super) fn rank(name: &str) -> u8 {
+    kind(name).map_or(3, |entry| entry.rank)
+}
+
+/// What asks an entity to go; none for a kind that cannot be removed. A document is asked as one that nothing uses.
+pub fn going(stream: &StreamId, how: Going) -> Option<AnyCommand> {
+    let of_document = |kind| document::Command::Remove { kind, used_by: document::Users::default() };
+    match kind(stream.kind()) {
+        Some(entry) => (entry.remove)(how),
+        None => document::Kind::of(stream.kind()).map(|kind| of_document(kind).into()),
+    }
+}
+
+/// What asks an entity to try again what failed; none for a kind that tries nothing.
+pub fn retrying(stream: &StreamId) -> Option<AnyCommand> {
+    (kind(stream.kind())?.retry)()
+}
+
+/// What protects an entity from deletion, or ends that; none for kinds that cannot be protected.
+pub fn protecting(stream: &StreamId, on: bool) -> Option<AnyCommand> {
+    (kind(stream.kind())?.protect)(on)
+}
+
+impl Changed for machine::State {
+    const RANK: u8 = 1;
+
+    fn remove(how: Going) -> Option<machine::Command> {
+        let of_machine = machine::Removal { force: how.force, keep_instance: how.keep_instance, ..Default::default() };
+        let is_plain = of_machine == machine::Removal::default();
+        Some(if is_plain { machine::Command::Remove } else { machine::Command::RemoveWith(of_machine) })
+    }
+
+    fn retry() -> Option<machine::Command> {
+        Some(machine::Command::RetryProvisioning)
+    }
+
+    fn protect(on: bool) -> Option<machine::Command> {
+        Some(machine::Command::Protect { on })
+    }
+}
+
+impl Changed for machine_class::State {
+    const RANK: u8 = 0;
+
+    fn remove(_how: Going) -> Option<machine_class::Command> {
+        Some(machine_class::Command::Remove)
+    }
+}
+
+impl Changed for machine_set::State {
+    const RANK: u8 = 4;
+
+    fn remove(_how: Going) -> Option<machine_set::Command> {
+        Some(machine_set::Command::Remove)
+    }
+
+    fn protect(on: bool) -> Option<machine_set::Command> {
+        Some(machine_set::Command::Protect { on })
+    }
+}
+
+impl Changed for machine_deployment::State {
+    // Sets that it may take are there before it.
+    const RANK: u8 = 5;
+
+    fn remove(_how: Going) -> Option<machine_deployment::Command> {
+        Some(machine_deployment::Command::Remove)
+    }
+
+    fn protect(on: bool) -> Option<machine_deployment::Command> {
+        Some(machine_deployment::Command::Protect { on })
+    }
+}
+
+impl Changed for volume::State {
+    const RANK: u8 = 2;
+
+    fn remove(how: Going) -> Option<volume::Command> {
+        Some(match how {
+            Going { force: true, .. } => volume::Command::RemoveForced,
+            Going { release: true, .. } => volume::Command::Release,
+            Going { destroy: true, .. } => volume::Command::Destroy,
+            Going { .. } => volume::Command::Remove,
+        })
+    }
+
+    fn retry() -> Option<volume::Command> {
+        Some(volume::Command::RetryProvisioning)
+    }
+
+    fn protect(on: bool) -> Option<volume::Command> {
+        Some(volume::Command::Protect { on })
+    }
+}
+
+impl Changed for volume_attachment::State {
+    fn remove(how: Going) -> Option<volume_attachment::Command> {
+        use volume_attachment::Command::{Remove, RemoveForced};
+        Some(if how.force { RemoveForced } else { Remove })
+    }
+
+    fn retry() -> Option<volume_attachment::Command> {
+        Some(volume_attachment::Command::Retry)
+    }
+}
+
+impl Changed for filesystem::State {
+    const RANK: u8 = 2;
+
+    fn remove(how: Going) -> Option<filesystem::Command> {
+        Some(match how {
+            Going { force: true, .. } => filesystem::Command::RemoveForced,
+            Going { release: true, .. } => filesystem::Command::Release,
+            Going { destroy: true, .. } => filesystem::Command::Destroy,
+            Going { .. } => filesystem::Command::Remove,
+        })
+    }
+
+    fn retry() -> Option<filesystem::Command> {
+        Some(filesystem::Command::RetryProvisioning)
+    }
+
+    fn protect(on: bool) -> Option<filesystem::Command> {
+        Some(filesystem::Command::Protect { on })
+    }
+}
+
+impl Changed for filesystem_attachment::State {
+    fn remove(how: Going) -> Option<filesystem_attachment::Command> {
+        use filesystem_attachment::Command::{Remove, RemoveForced};
+        Some(if how.force { RemoveForced } else { Remove })
+    }
+
+    fn retry() -> Option<filesystem_attachment::Command> {
+        Some(filesystem_attachment::Command::Retry)
+    }
+}
+
+impl Changed for replica_set::State {
+    const RANK: u8 = 4;
+
+    fn remove(_how: Going) -> Option<replica_set::Command> {
+        Some(replica_set::Command::Remove)
+    }
+
+    fn retry() -> Option<replica_set::Command> {
+        Some(replica_set::Command::RetryNow)
+    }
+
+    fn protect(on: bool) -> Option<replica_set::Command> {
+        Some(replica_set::Command::Protect { on })
+    }
+}
+
+impl Changed for member::State {}
+
+impl Changed for policy::State {
+    const RANK: u8 = 0;
+}

@@ -1,0 +1,167 @@
+//! How each kind of entity is shown: found, listed, described, explained. A new kind has its implementation in a file of
+//! this folder, and its line in [`KINDS`].
+
+mod machines;
+mod others;
+mod storage;
+
+use std::collections::BTreeMap;
+
+use bailiwick_actors::{
+    contract::{Decider, Folded},
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
+    vocab::{Effort, Life, Timestamp},
+    volume, volume_attachment,
+};
+use bailiwick_journal::{Journal, StreamId};
+use serde_json::Value;
+
+use super::{
+    AgentRow, Fleet, FleetError, MemberRow,
+    blockers::Obstacle,
+    describe::{ConditionRow, Past, Row, past},
+    diff::facts::Told,
+    why_not::Unmet,
+};
+
+/// A kind of entity that is shown.
+pub(super) trait Shown: Decider {
+    /// Every status that one can be listed with; none where the kind has none.
+    const STATUSES: &'static [&'static str] = &[];
+
+    /// What one can be asked about by `why-not`; none where there is no answer.
+    const GOALS: &'static [&'static str] = &[];
+
+    /// One that something was ever heard of, gone ones included.
+    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>>;
+
+    fn life(&self) -> Life;
+
+    fn is_protected(&self) -> bool {
+        false
+    }
+
+    /// Its work in the outside world.
+    fn effort(&self) -> Option<&Effort> {
+        None
+    }
+
+    fn portrait(fleet: &Fleet, stream: &StreamId, folded: &Folded<Self>) -> Portrait;
+
+    /// What is said of it, fact by fact, where two moments are compared.
+    fn facts(&self, fleet: &Fleet, stream: &StreamId) -> Told;
+
+    /// What stands in its history.
+    fn status_then(&self) -> String;
+
+    /// Since when it is as it is, if that is another time than that of its last change.
+    fn since(&self, _fleet: &Fleet, _stream: &StreamId) -> Option<Timestamp> {
+        self.effort().map(|effort| effort.since)
+    }
+
+    /// What stands in the way of its removal.
+    fn blocked(&self, _fleet: &Fleet, _stream: &StreamId) -> Vec<Obstacle> {
+        Vec::new()
+    }
+
+    /// What is missing until it is like one of its goals, the inner none if nothing is; none at all if nothing was ever heard
+    /// of it.
+    #[allow(clippy::option_option, reason = "unknown differs from nothing missing")]
+    fn missing(_fleet: &Fleet, _stream: &StreamId, _goal: &str) -> Option<Option<Unmet>> {
+        None
+    }
+}
+
+/// What its own kind has to say of an entity.
+pub(super) struct Portrait {
+    pub row: Row,
+    /// What was declared last, by the names and in the words of a manifest.
+    pub spec: Value,
+    pub annotations: BTreeMap<String, String>,
+    pub members: Vec<MemberRow>,
+    pub agent: Option<AgentRow>,
+    pub conditions: Vec<ConditionRow>,
+}
+
+impl Portrait {
+    fn of(row: Row, spec: Value) -> Self {
+        let (annotations, members) = (BTreeMap::new(), Vec::new());
+        Self { row, spec, annotations, members, agent: None, conditions: Vec::new() }
+    }
+}
+
+/// A kind, in the table.
+pub(super) struct KindEntry {
+    name: &'static str,
+    pub statuses: &'static [&'static str],
+    pub goals: &'static [&'static str],
+    pub life: fn(&Fleet, &StreamId) -> Option<Life>,
+    pub is_protected: fn(&Fleet, &StreamId) -> bool,
+    pub effort: for<'f> fn(&'f Fleet, &StreamId) -> Option<&'f Effort>,
+    pub portrait: fn(&Fleet, &StreamId) -> Option<Portrait>,
+    pub facts: fn(&Fleet, &StreamId) -> Option<Told>,
+    pub past: fn(&dyn Journal, &Fleet, &StreamId) -> Result<Past, FleetError>,
+    pub since: fn(&Fleet, &StreamId) -> Option<Timestamp>,
+    pub blocked: fn(&Fleet, &StreamId) -> Vec<Obstacle>,
+    #[allow(clippy::option_option, reason = "unknown differs from nothing missing")]
+    pub missing: fn(&Fleet, &StreamId, &str) -> Option<Option<Unmet>>,
+}
+
+const fn entry<D: Shown>() -> KindEntry {
+    KindEntry {
+        name: D::KIND,
+        statuses: D::STATUSES,
+        goals: D::GOALS,
+        life: |fleet, stream| D::find(fleet, stream).map(|folded| folded.state.life()),
+        is_protected: |fleet, stream| D::find(fleet, stream).is_some_and(|folded| folded.state.is_protected()),
+        effort: |fleet, stream| D::find(fleet, stream).and_then(|folded| folded.state.effort()),
+        portrait: |fleet, stream| D::find(fleet, stream).map(|folded| D::portrait(fleet, stream, folded)),
+        facts: |fleet, stream| D::find(fleet, stream).map(|folded| folded.state.facts(fleet, stream)),
+        past: past::<D>,
+        since: |fleet, stream| D::find(fleet, stream).and_then(|folded| folded.state.since(fleet, stream)),
+        blocked: |fleet, stream| {
+            D::find(fleet, stream).map(|folded| folded.state.blocked(fleet, stream)).unwrap_or_default()
+        },
+        missing: D::missing,
+    }
+}
+
+/// All kinds but documents, in the order in which they are listed.
+static KINDS: [KindEntry; 11] = [
+    entry::<machine::State>(),
+    entry::<machine_set::State>(),
+    entry::<machine_deployment::State>(),
+    entry::<machine_class::State>(),
+    entry::<volume::State>(),
+    entry::<volume_attachment::State>(),
+    entry::<filesystem::State>(),
+    entry::<filesystem_attachment::State>(),
+    entry::<policy::State>(),
+    entry::<replica_set::State>(),
+    entry::<member::State>(),
+];
+
+/// Documents are of many kinds, and one in how they are shown.
+static DOCUMENTS: KindEntry = entry::<document::State>();
+
+/// The kind of that name.
+pub(super) fn kind(name: &str) -> Option<&'static KindEntry> {
+    let entry = KINDS.iter().find(|entry| entry.name == name);
+    entry.or_else(|| document::Kind::of(name).map(|_| &DOCUMENTS))
+}
+
+/// Every kind that entities can be listed of.
+pub fn kinds() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|entry| entry.name).chain(document::Kind::ALL.into_iter().map(document::Kind::as_str))
+}
+
+/// Every status that an entity of this kind can be listed with; none where the kind has none.
+pub fn statuses(name: &str) -> &'static [&'static str] {
+    kind(name).map_or(&[], |entry| entry.statuses)
+}
+
+/// The states that an entity of this kind can be asked about.
+pub fn goals(name: &str) -> &'static [&'static str] {
+    kind(name).map_or(&[], |entry| entry.goals)
+}

@@ -1,0 +1,145 @@
+//! Replica sets and their members, policies, documents.
+
+use bailiwick_actors::{
+    contract::Folded,
+    document::{self, Kind},
+    member, policy, replica_set,
+    vocab::{Life, Timestamp},
+};
+use bailiwick_journal::StreamId;
+
+use super::{Portrait, Shown};
+use crate::view::{
+    Fleet,
+    declared::{self, of},
+    describe::{Row, json},
+    diff::facts::{self, Told},
+    documents::document_row,
+    members::{member_row, members_of},
+    policies::as_declared,
+    replica_sets::replica_set_row,
+    rows::policy_row,
+    why_not::Unmet,
+    why_not_sets::{of_member, of_replica_set},
+};
+
+impl Shown for replica_set::State {
+    const STATUSES: &'static [&'static str] = &["not-begun", "looking", "settled", "degraded", "changing", "waiting"];
+    const GOALS: &'static [&'static str] = &["ready", "at-its-number", "removed"];
+
+    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>> {
+        fleet.replica_sets.folded(stream.name())
+    }
+
+    fn life(&self) -> Life {
+        self.life
+    }
+
+    fn is_protected(&self) -> bool {
+        self.protected
+    }
+
+    fn portrait(fleet: &Fleet, stream: &StreamId, folded: &Folded<Self>) -> Portrait {
+        let row = Row::ReplicaSet(Box::new(replica_set_row(fleet, stream.name(), folded)));
+        let spec = of(folded.state.spec.as_ref(), declared::replica_set);
+        Portrait { members: members_of(fleet, stream.name(), &folded.state), ..Portrait::of(row, spec) }
+    }
+
+    fn facts(&self, fleet: &Fleet, stream: &StreamId) -> Told {
+        facts::replica_set(fleet, stream, self)
+    }
+
+    fn status_then(&self) -> String {
+        self.status().into()
+    }
+
+    /// Since when it is read as it is.
+    fn since(&self, fleet: &Fleet, stream: &StreamId) -> Option<Timestamp> {
+        fleet.looks(stream.name()).map(|looks| looks.changed)
+    }
+
+    #[allow(clippy::option_option, reason = "unknown differs from nothing missing")]
+    fn missing(fleet: &Fleet, stream: &StreamId, goal: &str) -> Option<Option<Unmet>> {
+        of_replica_set(fleet, stream.name(), goal)
+    }
+}
+
+impl Shown for member::State {
+    const STATUSES: &'static [&'static str] = &["declared", "joining", "learner", "voter", "leaving", "stranger"];
+    const GOALS: &'static [&'static str] = &["ready", "voting", "removed"];
+
+    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>> {
+        fleet.members.folded(stream.name())
+    }
+
+    fn life(&self) -> Life {
+        self.life
+    }
+
+    fn portrait(fleet: &Fleet, stream: &StreamId, folded: &Folded<Self>) -> Portrait {
+        let row = Row::Member(Box::new(member_row(fleet, stream.name(), folded)));
+        Portrait::of(row, json(&folded.state.seat))
+    }
+
+    fn facts(&self, fleet: &Fleet, stream: &StreamId) -> Told {
+        facts::member(fleet, stream, self)
+    }
+
+    fn status_then(&self) -> String {
+        self.status().into()
+    }
+
+    #[allow(clippy::option_option, reason = "unknown differs from nothing missing")]
+    fn missing(fleet: &Fleet, stream: &StreamId, goal: &str) -> Option<Option<Unmet>> {
+        of_member(fleet, stream.name(), goal)
+    }
+}
+
+impl Shown for policy::State {
+    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>> {
+        fleet.policies.folded(stream.name())
+    }
+
+    fn life(&self) -> Life {
+        Life::Alive
+    }
+
+    fn portrait(fleet: &Fleet, stream: &StreamId, folded: &Folded<Self>) -> Portrait {
+        let row = Row::Policy(policy_row(fleet, stream.name(), folded));
+        Portrait::of(row, as_declared(&folded.state.document))
+    }
+
+    fn facts(&self, _fleet: &Fleet, _stream: &StreamId) -> Told {
+        facts::policy(self)
+    }
+
+    fn status_then(&self) -> String {
+        format!("revision {}", self.revision)
+    }
+}
+
+impl Shown for document::State {
+    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>> {
+        fleet.documents.folded(Kind::of(stream.kind())?, stream.name())
+    }
+
+    fn life(&self) -> Life {
+        self.life
+    }
+
+    fn portrait(fleet: &Fleet, stream: &StreamId, folded: &Folded<Self>) -> Portrait {
+        let kind = Kind::of(stream.kind()).expect("it was found as one");
+        let mut row = document_row(fleet, kind, stream.name(), folded);
+        // Here it is what is declared.
+        let says = std::mem::take(&mut row.says);
+        Portrait::of(Row::Document(row), says)
+    }
+
+    fn facts(&self, fleet: &Fleet, stream: &StreamId) -> Told {
+        facts::document(fleet, stream, self)
+    }
+
+    fn status_then(&self) -> String {
+        self.status()
+    }
+}
