@@ -10,7 +10,7 @@
 //! first; at most one member gains or loses a vote; it is never forced; and everything that is not changed is carried along
 //! as it was read. A server's answer that leaves open what it did is unknown.
 //!
-//! Guards here, and which test fails without them (unit tests beside them; `tests/replica_sets/adapter.rs` and `seeds.rs`).
+//! Guards here, and which test fails without them (unit tests beside them; `tests/replica_sets/adapter.rs` and `tests/replica_sets/seeds.rs`).
 //! Who votes, odd counts, majorities before and after, orphans and addresses are the decision's: its own table stands in
 //! `supervisor::peer_group`; flags and reading back are the replica set's, see `replica_set`.
 //!

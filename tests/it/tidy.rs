@@ -6,6 +6,7 @@ mod arrows;
 mod bans;
 mod ghosts;
 mod layers;
+mod named;
 mod source;
 mod texts;
 
@@ -63,6 +64,11 @@ fn sources() -> Vec<Source> {
 
 fn hold(faults: Vec<Fault>) {
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+#[test]
+fn comments_name_files_that_are_there() {
+    hold(named::faults());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A machine's workloads end before its instance goes, and before the volumes that they use go.
 //!
 //! Whatever runs inside is asked through the agent, which is told to run nothing any more and reports when nothing runs;
-//! in the order of their priorities, and where their volumes have to leave in between (`turns.rs`).
+//! in the order of their priorities, and where their volumes have to leave in between (`ordered_drain.rs`).
 //! It is waited for as long as the policy says, counted from when the removal was asked for: what has to go first (replica
 //! sets, containers) takes its share of that. Nobody is waited for where nobody answers: an agent that is silent, an instance
 //! that is gone, a machine without workloads; nor where a node has been unfit for too long, because what does not run well

@@ -6,7 +6,7 @@
 //!   └───────┘ due
 //! ```
 //!
-//! Each workload is asked for by itself, once it is its turn (`turns.rs`). A budget that can never have room is asked again
+//! Each workload is asked for by itself, once it is its turn (`ordered_drain.rs`). A budget that can never have room is asked again
 //! after the policy's long wait, because somebody has to act first, and nothing is forced by how often it refuses.
 //!
 //! Who decides is the machines supervisor, which sees the other machines of the application; its answers are events here, so

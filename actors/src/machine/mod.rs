@@ -14,7 +14,7 @@
 //!
 //! node       silent ─▶ reporting ◀─▶ stale          (silent again with every new instance)
 //!
-//! joined     no ─▶ yes, with a token that was made for it (`joining.rs`; no again with every new instance)
+//! joined     no ─▶ yes, with a token that was made for it (`bootstrap.rs`; no again with every new instance)
 //!
 //! health     unjudged ─▶ joining ─▶ well ◀─▶ suspect ─▶ overdue ─▶ given up: replaced      (`health.rs`)
 //!
@@ -22,24 +22,24 @@
 //!
 //! eviction   asked ─▶ refused ─▶ asked … its turn begins, while a budget has no room        (`eviction.rs`)
 //!
-//! turns      asked ─▶ ending ─▶ its volumes leave ─▶ over, of each workload in order            (`turns.rs`)
+//! turns      asked ─▶ ending ─▶ its volumes leave ─▶ over, of each workload in order            (`ordered_drain.rs`)
 //!
 //! hold       none ◀─▶ held: what happens by itself is noted and waits                       (`hold.rs`)
 //!
 //! protected  no ◀─▶ yes: neither it nor its instance is deleted                        (`protection.rs`)
 //!
-//! aside      no ─▶ kept as it is, out of service ─▶ over: its set tells it to go              (`aside.rs`)
+//! aside      no ─▶ kept as it is, out of service ─▶ over: its set tells it to go              (`diagnosis.rs`)
 //!
 //! start      open | awaited ─▶ refused ─▶ prepared                                            (`start/`)
 //!
-//! site       open | awaited ─▶ chosen ─▶ (it failed there) awaited                            (`siting.rs`)
+//! site       open | awaited ─▶ chosen ─▶ (it failed there) awaited                            (`placement.rs`)
 //!
-//! class      open | awaited ─▶ taken: a copy of what it is made from                         (`made_from.rs`)
+//! class      open | awaited ─▶ taken: a copy of what it is made from                         (`class_snapshot.rs`)
 //!
-//! strays     other instances that bear its name, each being removed on its own              (`foreign.rs`)
+//! strays     other instances that bear its name, each being removed on its own              (`foreign_instance.rs`)
 //! ```
 //!
-//! A machine owns the sets of its attachments, of volumes and of filesystems (`hanging.rs`), of the replica sets that
+//! A machine owns the sets of its attachments, of volumes and of filesystems (`attachments.rs`), of the replica sets that
 //! count on it (`membership.rs`), and of the machines that stand in it (`containers.rs`): it does not die before they are
 //! released, or skipped by force.
 //! Everything that may happen to an instance of a name is decided in the one stream of that name.

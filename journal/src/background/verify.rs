@@ -2,7 +2,7 @@
 //! the block store against the whole log. On a thread of its own slowly, because whoever opened the journal comes first;
 //! without threads one segment with every append, and the rest when somebody waits for it.
 //!
-//! `open/trust.rs` tells what is promised. What is damaged in the log is taken from the store, and the store is built
+//! `open/by_checkpoint.rs` tells what is promised. What is damaged in the log is taken from the store, and the store is built
 //! anew from the log; both are noted in the journal. What neither has whole fails the journal.
 
 mod verifier;

@@ -17,7 +17,7 @@
 //! It is a cache: one that is missing, damaged, of another journal or of another end is left aside, and the log is read
 //! in full. A running journal looks up in it what it holds (`index/rebase.rs`), through a handle of its own: to delete or
 //! replace the file does no harm then either, but to write into it fails the journal. What it may be trusted for, and when,
-//! is told at the head of `open/trust.rs`.
+//! is told at the head of `open/by_checkpoint.rs`.
 
 mod grow;
 

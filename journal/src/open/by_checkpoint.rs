@@ -28,7 +28,7 @@
 //! without a gap; all of the last segment, which is written on in; the checksum of the checkpoint.
 //!
 //! **Behind the opening**: every block of every segment that was gone by, its chain, its place and entries in the index,
-//! and every block of the store against the log's (`verify.rs`). Until then nothing unchecked is handed out: every
+//! and every block of the store against the log's (`background/verify.rs`). Until then nothing unchecked is handed out: every
 //! block that is read is checked against its own checksum, and comes from log or store, whichever has it whole.
 //! What is found is repaired from the other copy and noted; what neither has ends the journal as a failed disk does,
 //! without the checkpoint, so that the next opening refuses.

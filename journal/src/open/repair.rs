@@ -292,24 +292,28 @@ pub(crate) fn missing(
 ) -> IntegrityReport {
     let mut report = IntegrityReport::default();
     let tip = scanned.tip;
+    // What is sound behind damage is there: the log does not end before it.
+    let reached = scanned.later.iter().map(|later| later.0).fold(tip.block, u64::max);
     let cut = |file: &str, last: u64| Problem {
         kind: ProblemKind::LogCut,
         file: format!("{LOG_DIR} (against {file})"),
         offset: None,
-        blocks: Some((tip.block + 1, last)),
+        blocks: Some((reached + 1, last)),
     };
     let mut last_position = tip.position;
     if let FoundHead::Read { newest, .. } = found
         && newest.journal == journal
         && newest.head.block > tip.block
     {
-        report.problems.push(cut(HEAD_FILE, newest.head.block));
+        if newest.head.block > reached {
+            report.problems.push(cut(HEAD_FILE, newest.head.block));
+        }
         last_position = newest.head.position;
     }
-    if survey.newest > tip.block {
+    if survey.newest > reached {
         report.problems.push(cut("sled", survey.newest));
     }
-    if scanned.told_block > tip.block && report.problems.is_empty() {
+    if scanned.told_block > reached && report.problems.is_empty() {
         report.problems.push(cut("a later segment", scanned.told_block));
     }
     let sources = Sources::new(disk, scanned, survey, index);

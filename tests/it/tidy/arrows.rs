@@ -6,7 +6,7 @@ use super::{Fault, source::Source};
 /// The rooms from the bottom to the top; rooms in one row do not know one another.
 ///
 /// One departure from the order that the house began with, because data comes before those who speak of it: `declared` is
-/// the part of a kind that is written down by people (`spec.rs`, and the settings in `policy/document.rs`). It knows
+/// the part of a kind that is written down by people (`machine/spec.rs` and its like, and the settings in `policy/document.rs`). It knows
 /// nothing but words, so contract, ports and all kinds may speak of it. And with it `ports` stands below the kinds, whose
 /// commands hold what a port reports.
 const ROOMS: &[&[&str]] = &[
