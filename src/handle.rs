@@ -197,7 +197,8 @@ impl Handle {
     pub async fn apply(&self, documents: &[Document], prune: Prune, id: Uuid) -> Result<Applied, ApplyError> {
         let plan = self.offered(documents, prune)?;
         let wishes: Vec<_> = documents.iter().map(|document| (document.wish.digest(), document.protect)).collect();
-        self.carry_out(plan, id, digest(format!("apply {prune:?} {wishes:?}").as_bytes())).await
+        let prune = if prune == Prune::Yes { "and prune" } else { "only" };
+        self.carry_out(plan, id, digest(format!("apply {prune} {wishes:?}").as_bytes())).await
     }
 
     /// Asks these entities to go, together with nothing else: what depends on them is asked by the supervisors.
@@ -219,10 +220,9 @@ impl Handle {
             };
             self.look(check)??;
         }
-        let content = match how == Going::default() {
-            true => format!("remove {streams:?}"),
-            false => format!("remove {streams:?} {how:?}"),
-        };
+        let names: Vec<&str> = streams.iter().map(StreamId::as_str).collect();
+        let Going { force, keep_instance, release, destroy } = how;
+        let content = format!("remove {} {:?}", names.join(" "), [force, keep_instance, release, destroy]);
         self.carry_out(plan, id, digest(content.as_bytes())).await
     }
 
@@ -234,13 +234,14 @@ impl Handle {
         let ImportVolume { name, spec, volume_id, machine } = wish.clone();
         let stream = StreamId::new(volume::State::KIND, name.as_str()).expect("names are checked");
         self.look(|fleet| self.shared.offer.check_import(fleet, &stream, &spec.provider, machine.as_ref()))??;
-        let content = format!("import {stream} {spec:?} {volume_id} {machine:?}");
         let command = AnyCommand::from(volume::Command::Import { spec, volume_id, machine });
+        let stored = command.store().map(|body| body.bytes).unwrap_or_default();
+        let content = digest(&[stream.as_str().as_bytes(), &stored].concat());
         let mut plan = Plan::default();
         let (entity, fields, follows) = (stream.to_string(), Vec::new(), Vec::new());
         plan.steps.push(Step { action: Action::Create, entity, fields, stays: None, brings: Vec::new(), follows });
         plan.commands.push((stream, command));
-        self.carry_out(plan, id, digest(content.as_bytes())).await
+        self.carry_out(plan, id, content).await
     }
 
     /// The providers that objects name and this node does not have, with the number of those objects.

@@ -398,7 +398,9 @@ impl Course {
         let first = commands.first().map(|(stream, _)| stream.to_string()).unwrap_or_default();
         let id = derived_uuid(&format!("simulation {} {} {first}", self.setup.seed, self.next));
         let origin = Origin { id, principal: "operator".into(), cause: None, cites: Vec::new(), routine: false };
-        let content = digest(format!("{commands:?}").as_bytes());
+        let stored =
+            commands.iter().flat_map(|(_, command)| command.store().map(|body| body.bytes).unwrap_or_default());
+        let content = digest(&stored.collect::<Vec<u8>>());
         let asked = running.registry.send(AskGroup { commands, origin, content });
         let answer = tokio::select! {
             biased;

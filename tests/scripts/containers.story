@@ -52,4 +52,4 @@
 converged after 1801.000 s: 45 entries, 728 provider calls, 1 crashes, seed 32
   machine/0                        removed
   machine/0-lxd-0                  removed
-journal 2bc94f8f3eb69aa24f539a82985b5660b47b1bcc294f7ae8aa4706763004736e
+journal 055cae42452d48145d8b3df8ce8d172783846e7f4a5c90c17119528ee6cb08c0

@@ -65,4 +65,4 @@ converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 33e11a0ed702c5694c81c97e098ddc65dfc85e6b7476090005c6f44b1c588ead
+journal ed92a2b8268cfb4e0f7c22b6f52636debc61d66882f2c478e1ed720a4abf1da3

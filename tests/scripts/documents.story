@@ -50,4 +50,4 @@ converged after 611.000 s: 40 entries, 723 provider calls, 1 crashes, seed 31
   machine/one                      ready
   machine/plain                    ready
   machine/two                      ready
-journal 3c555d356e3f319c6a12b8a0ecb016e367cf65c28124b5e7ad45e52f9cba729c
+journal 095586f354b14b1c78c42d712fd22d4c916798e71e22d2f7cb33cb9860045754

@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 83991e07f15923da8e71292ba8524d349c8b7e159db538c1963eb6b78277f2c8
+journal 427a659ea7efcd08e8656b87d297375987a59fea60f4c6bc9bfa7bc8c460bb48

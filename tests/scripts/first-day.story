@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 693b77a2e22172e70b6e64d887be105f7d5f91f4dc88ed347dcf9cdc3f50f7dc
+journal 545d643ffcd143d7e896924957540246d50e42780235fc813cb4681e5258a49a

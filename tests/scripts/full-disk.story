@@ -197,4 +197,4 @@ converged after 1321.000 s: 174 entries, 2983 provider calls, 1 crashes, seed 71
   volume/db-data-0                 available
   volume/web-1-1-disk-0-volume     removed
   volume/web-1-2-disk-0-volume     removed
-journal 2ebc6f10f8e9ad17a7ef6f48797846bfa4436edefd18bbd6a9de2150be415b29
+journal fce012bd478f458755ee2dab3fbf9be7caf9c27e5f08faab2e2230e3f3ba0ad0

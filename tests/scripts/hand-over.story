@@ -33,4 +33,4 @@
 
 converged after 3011.000 s: 24 entries, 1326 provider calls, 1 crashes, seed 22
   machine/alpha                    ready
-journal 2908a053441f60ef036de37968b59deb1960872299ea92b78f9ff1353995d392
+journal 1f7142bae08d60c477d846991185d116257f51dd4dd8b3fdb8bff6001ba440c7

@@ -120,4 +120,4 @@ converged after 4536.000 s: 105 entries, 1641 provider calls, 1 crashes, seed 53
   volume/web-1-data-0              removed
   volume/web-2-data-0              reserved
   volume/web-3-data-0              reserved
-journal c401ca2273bf8a671b5f6768580feaa84fca6de2ec927e4f1542cdc290977168
+journal 9f35a48e9fae56de34009beea6be41a6a466c115c02e247637694419d0f9aca9

@@ -108,4 +108,4 @@ converged after 1800.000 s: 98 entries, 813 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 2e6ec64d0efc1e5a002effe389315918838318281cfb1be6f8ccf50cf69a08d0
+journal 03aa7bf1f0a38a668a45746244b1e005d06c897f4bfbf18004a2500e0a16e089

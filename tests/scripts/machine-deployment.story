@@ -210,4 +210,4 @@ converged after 7201.000 s: 192 entries, 2174 provider calls, 1 crashes, seed 43
   machine/web-2-1                  removed
   machine/web-2-2                  removed
   machine/web-2-3                  removed
-journal bf2dbf78e1ea0115e3cde23ca2e8d49cbaffda080062f528cc7e85e0e772727e
+journal 6947e359d44a777d0f86846887d0f27b69b2d1b3a9c530a5297db8a1e25cf338

@@ -134,4 +134,4 @@ converged after 1801.000 s: 115 entries, 1094 provider calls, 2 crashes, seed 41
   machine/web-5                    removed
   machine/web-6                    removed
   machine/web-7                    removed
-journal 7f586f387cb607f4c5731869ffca3f4bd7fc089821723ba651b228ffef863b19
+journal ea07f6e6c3cb092f5e7c5a7a5a5ee66982b562f413aef6a925c4c656d86920a0

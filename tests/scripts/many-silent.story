@@ -52,4 +52,4 @@ converged after 3600.000 s: 40 entries, 1444 provider calls, 1 crashes, seed 32
   machine/delta                    ready
   machine/epsilon                  ready
   machine/gamma                    ready
-journal 22364652136e393027f032247eae72c7ef9ec79663b9248958afcea987ff9418
+journal aa23ed392c4a9bf494bc2013215adcc695b52b6c4218cd7a4f9c1bad9de03174

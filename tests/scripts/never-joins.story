@@ -32,4 +32,4 @@
 
 converged after 5400.000 s: 28 entries, 1807 provider calls, 0 crashes, seed 33
   machine/alpha                    ready
-journal 67ce25724a97ff81a1e9805407b1989e89db018c48eae8ae30a8433c62930602
+journal a5267fe456b8b54e9e8ac6d84084b1c6d634b1fd54bb24c321e3b97e6ec4672b

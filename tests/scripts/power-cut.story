@@ -51,4 +51,4 @@ converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 18ec3c971a3b4070839b647c20500b5b1dcdb6b479e1999f4bd20ef08cd4c607
+journal 16129923e565e72ce264a67d4aaf5901223849889d446904ef8f79acfd8ff78f

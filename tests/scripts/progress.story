@@ -11,4 +11,4 @@
 
 converged after 51.000 s: 8 entries, 40 provider calls, 0 crashes, seed 51
   machine/slow                     ready
-journal b8208bdd38096b978f0ec01fc7f305f544b9797bf1677676bb3eed2c73bc7029
+journal 180622d05237a0fea4b97cdc7b9384391617fb765ff66e03fa15ebcf0206a573

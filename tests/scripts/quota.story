@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 797c5a0b58cf2112c9fbdb12dc8e668d5c2aa1417b1b2f6de1f83087db7093c8
+journal bea0e959db8ef65e2eb81f2b569b5f4b81916a50f899d1435fd8f31e9bceae68

@@ -512,4 +512,4 @@ converged after 10801.000 s: 466 entries, 8708 provider calls, 1 crashes, seed 6
   volume/web-2-1-scratch-0         removed
   volume/web-2-2-data-0            available
   volume/web-2-2-scratch-0         removed
-journal ba3c63548eb7d40acda36208ab087dccd132a1316672f9171f472bca865a9e0d
+journal 97e7c0bae445e864d703229b6a22b13e8942b96598336e5b5183298dbf292e06

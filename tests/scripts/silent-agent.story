@@ -44,4 +44,4 @@ converged after 1200.000 s: 32 entries, 723 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 0443536f5583113877f9c8c24a3cce5bffbb69f9014e33267d62832ad0aeb3df
+journal dd688c68b97cbda02da485aad2415b4123b9ea86bad141b192c2e445ae3f4b94

@@ -62,4 +62,4 @@ not converged after 3600.000 s: 51 entries, 732 provider calls, 1 crashes, seed 
   machine/c                        ready
   machine/d                        ready
   machine/south                    creating
-journal 871753c457f528bf78082ca10ced44ef2c3c3dd303a4831f6a9efec11dbcaa19
+journal 866bf9f407fc87ea71b56a9968e36dcf709d037b4d2fae23d9b5b5ef77e381fd

@@ -40,4 +40,4 @@ converged after 5400.000 s: 30 entries, 1445 provider calls, 0 crashes, seed 21
   machine/alpha                    ready
   machine/beta                     removed
   machine/nobody                   undeclared
-journal d6d056090ac53de3925bc932d1a3ef18fad01c61e676df30ef3ceea0fd15bfd3
+journal 0676606aa8722ac7b8eb5ad81eb00de70264dbc6e24d980154c22f083e50881b

@@ -153,4 +153,4 @@ converged after 5400.000 s: 133 entries, 1817 provider calls, 1 crashes, seed 47
   volume/data-b                    available
   volume/data-c                    available
   volume/logs-a                    available
-journal fd22d886af53ae4fb805fa4ba1b7e722d9ec9e53e8f60059e8da86085142c3ca
+journal aebf4b6349be6951ff5ce4a33203e54427c4a1e6bbe41cc9231f3d85844467f0

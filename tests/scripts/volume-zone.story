@@ -88,4 +88,4 @@ converged after 1811.000 s: 75 entries, 732 provider calls, 0 crashes, seed 5
   volume-attachment/db:db-data-0   removed
   volume-attachment/heir:db-data-0 attached
   volume/db-data-0                 reserved
-journal 08785a0df2e9d97ce3a83da9cb0466c6a5276609c486a28dcf714059120a4755
+journal 9f51f29e791c1501ccbb8f379bd4f34b28f7506a0a38f1bc07f6ce5554053ca8

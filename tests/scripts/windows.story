@@ -145,4 +145,4 @@ converged after 93601.000 s: 132 entries, 19449 provider calls, 1 crashes, seed 
   machine/web-1-2                  removed
   machine/web-2-1                  ready
   machine/web-2-2                  ready
-journal 75ed0739aa24fe43efc7a85bc5b743d2761e19eed14c257ed8bed57f70c3810c
+journal e5a7cd7dd254e9b86add0a2c78d07ea56e193de79f86be6ccf7a9ecd8ee3b141

@@ -78,4 +78,4 @@ converged after 7200.000 s: 59 entries, 2164 provider calls, 2 crashes, seed 35
   machine/m-6                      ready
   machine/m-7                      ready
   machine/m-8                      ready
-journal 891eedad95d000831a165064aa53fae856d923a9bda40f530c5c2bcccd5ba150
+journal 6cab265a7d914b2c4793e15e571acc8b797bb69b115672f7b41ba98cfed611f5

@@ -46,4 +46,4 @@ converged after 10800.000 s: 36 entries, 2883 provider calls, 0 crashes, seed 34
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal f9b10f8e5f1a2fbd5fe784a83598945bf0307087a8fff3acb08035da33d19ef8
+journal c7ef81c1e20c4e5eaf256dc2a6407e2a018f83d492c70b7db784756dd58ff001

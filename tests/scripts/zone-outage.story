@@ -62,4 +62,4 @@ converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal 5c15b9b1a7685db9f9390bb6cedd50142d5e9a4b5e24537d80e6706980ae156f
+journal 4d9a9c36fcb08eb4919898c9ba3a1a784ced01118b2ca43c2d4f9ae39c02f6e0

@@ -66,4 +66,4 @@ converged after 10800.000 s: 58 entries, 2890 provider calls, 0 crashes, seed 31
   machine/alpha                    ready
   machine/beta                     ready
   machine/gamma                    ready
-journal 51af0e36f8452c311adf22dc757046d9f07ceff223ae23ceffe9a98e373cd587
+journal 06ec4cdefd31cc2e25af4013f57f47df53639ff5901479f29e37993192a6190c
