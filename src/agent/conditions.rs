@@ -16,7 +16,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use super::{pressure, said, volume_probe};
+use super::{finding::Finding, pressure, said, volume_probe};
 use crate::api::wire::agent::{AttachedVolume, Condition};
 
 /// What is told of the disk that the host's machines share.
@@ -32,35 +32,6 @@ const CHECK_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// A report waits at most this long for the checks; later results go into the next one.
 const REPORT_WAIT: Duration = Duration::from_millis(500);
-
-/// What a check found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// None: it is not told at all.
-    pub healthy: Option<bool>,
-    /// For people; the same as long as nothing of note changes.
-    pub text: String,
-}
-
-impl Finding {
-    pub fn healthy(text: &str) -> Self {
-        Self { healthy: Some(true), text: text.to_owned() }
-    }
-
-    pub fn unhealthy(text: impl fmt::Display) -> Self {
-        Self { healthy: Some(false), text: text.to_string().chars().take(200).collect() }
-    }
-
-    #[cfg(test)]
-    pub fn is_healthy(&self) -> bool {
-        self.healthy == Some(true)
-    }
-
-    /// Nothing that anybody should be told.
-    pub fn untold() -> Self {
-        Self { healthy: None, text: String::new() }
-    }
-}
 
 /// All checks of one machine.
 #[derive(Debug)]

@@ -15,6 +15,7 @@ mod bearer;
 mod conditions;
 pub mod directory;
 pub mod files;
+mod finding;
 mod gone;
 pub mod group;
 mod join;

@@ -6,7 +6,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use super::conditions::Finding;
+use super::finding::Finding;
 
 /// Free space below the smaller of this and 5 % is too little.
 const FREE_BYTES_MIN: u64 = 256 * 1024 * 1024;

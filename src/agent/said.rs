@@ -12,7 +12,7 @@ use std::{
 
 use bailiwick_actors::{supervisor::replica_sets::data_lost_condition, vocab::Name};
 
-use super::conditions::Finding;
+use super::finding::Finding;
 use crate::api::wire::agent::Condition;
 
 /// The folder in a workload's directory.

@@ -11,7 +11,7 @@ use std::{
 
 use rustix::fs::OFlags;
 
-use super::conditions::Finding;
+use super::finding::Finding;
 use crate::api::wire::agent::AttachedVolume;
 
 /// The write probe syncs a disk, so it runs only this often; the image is looked at every time.

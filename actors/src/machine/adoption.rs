@@ -4,10 +4,9 @@
 //! taken over and removed at the same time, whatever a supervisor's view says.
 
 use super::{
-    Event, Instance, Leaving, Reason, Rejection, State, Step,
-    decide::{Facts, Verdict},
-    health,
+    Event, Instance, Leaving, Reason, Rejection, State, Step, health,
     provider_reports::after_failure,
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::{Attempted, Decision, RetryRule},

@@ -2,15 +2,17 @@
 
 use bailiwick_journal::StreamId;
 
-use super::{Event, Reason, Rejection, Skipped, Spec, State, decide::death, ordered_drain};
+use super::{
+    Event, Reason, Rejection, Skipped, Spec, State,
+    death::death,
+    ordered_drain,
+    verdict::{Facts, Verdict},
+};
 use crate::{
-    contract::{self, Decision},
+    contract::Decision,
     storage_rules,
     vocab::{Life, Name},
 };
-
-type Facts<'a> = contract::Facts<'a, State>;
-type Verdict = contract::Verdict<State>;
 
 impl State {
     /// Whether anything is attached or mounted, or about to be.

@@ -10,9 +10,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Reason, State,
-    decide::{Facts, Verdict},
-    health,
+    Event, Reason, State, health,
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::Decision,

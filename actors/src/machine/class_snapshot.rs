@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Event, Instance, Reason, Rejection, Spec, State,
-    decide::{Facts, Verdict},
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::Decision,

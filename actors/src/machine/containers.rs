@@ -6,7 +6,8 @@
 
 use super::{
     Event, Reason, Rejection, State,
-    decide::{Facts, Verdict, farewell},
+    farewell::farewell,
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::Decision,

@@ -4,19 +4,18 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, RemovalReason, Report,
-    Skipped, Spec, State, Step, adoption, attachments, bootstrap, class_snapshot, containers, diagnosis, draining,
-    eviction, foreign_instance, health, hold, is_overdue, membership, ordered_drain, placement, progress, protection,
-    provider_reports, start, volume_zones,
+    Skipped, Spec, State, Step, adoption, attachments, attempts, bootstrap, class_snapshot, containers, death,
+    diagnosis, draining, eviction, farewell, foreign_instance, health, hold, is_overdue, membership, ordered_drain,
+    placement, progress, protection, provider_reports, start,
+    verdict::{Facts, Verdict},
+    volume_zones,
 };
 use crate::{
-    contract::{self, Decision},
+    contract::Decision,
     policy::WhenLost,
     ports::Condition,
-    vocab::{EffectId, Effort, Life, Outlook, Timestamp},
+    vocab::{EffectId, Life, Outlook, Timestamp},
 };
-
-pub(super) type Facts<'a> = contract::Facts<'a, State>;
-pub(super) type Verdict = contract::Verdict<State>;
 
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
     match command {
@@ -145,7 +144,7 @@ fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
         events.extend(why.into_iter().chain([Event::RemovalBegan { at: facts.now }]));
     }
     if !removal.force {
-        let (reason, rest) = farewell(&after, facts);
+        let (reason, rest) = farewell::farewell(&after, facts);
         events.extend(rest);
         return Ok(Decision::because(reason, events));
     }
@@ -154,42 +153,11 @@ fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
     }
     events.extend(attachments::skipped(state));
     let waits_for_nothing = state.is_free() && !state.is_draining();
-    let death = death(&after, facts);
+    let death = death::death(&after, facts);
     let reason = if waits_for_nothing { Reason::RemovalAsked } else { Reason::RemovalForced };
-    let reason = if is_spared(&death) { Reason::InstanceSpared } else { reason };
+    let reason = if death::is_spared(&death) { Reason::InstanceSpared } else { reason };
     events.extend(death);
     Ok(Decision::because(reason, events))
-}
-
-/// What comes next on the way out, and why: replica sets do without it, the machines that stand in it go, its workloads
-/// end, its attachments go, it dies.
-pub(super) fn farewell(state: &State, facts: &Facts<'_>) -> (Reason, Vec<Event>) {
-    if !state.engaged.is_empty() {
-        return (Reason::RemovalWaitsForSet, Vec::new());
-    }
-    if !state.containers.is_empty() {
-        return (Reason::RemovalWaitsForContainers, Vec::new());
-    }
-    let stays = state.keeps_instance || !facts.policy.harvest.mode.stops_dead();
-    let drain = draining::begin(state, facts).filter(|_| !stays);
-    if drain.is_some() || state.is_draining() {
-        return (Reason::RemovalDrains, drain.into_iter().collect());
-    }
-    if state.holds_storage() {
-        return (Reason::RemovalBlocked, Vec::new());
-    }
-    let death = death(state, facts);
-    let reason = match is_spared(&death) {
-        true => Reason::InstanceSpared,
-        false if draining::is_skipped(state, facts) => Reason::DrainSkipped,
-        false if draining::is_too_late(state, facts) => Reason::DrainTimedOut,
-        false => Reason::RemovalAsked,
-    };
-    (reason, death)
-}
-
-fn is_spared(death: &[Event]) -> bool {
-    death.iter().any(|event| matches!(event, Event::InstanceLeft { .. }))
 }
 
 /// It is dead and its instance is being deleted: whoever forces its removal does not wait for the provider to confirm that.
@@ -204,37 +172,6 @@ fn skip_deletion(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict 
     let skipped = Event::Skipped { what: Skipped::DeletionOf { effect } };
     let events = [skipped, Event::InstanceLeft { effect, why: Leaving::Forced }, Event::Removed];
     Ok(Decision::because(Reason::RemovalForced, events))
-}
-
-/// Nothing hangs on it any more: it dies, and its instance goes, unless it is to stay.
-pub(super) fn death(state: &State, facts: &Facts<'_>) -> Vec<Event> {
-    let why = if state.keeps_instance {
-        Some(Leaving::OperatorKeeps)
-    } else {
-        (!facts.policy.harvest.mode.stops_dead()).then_some(Leaving::PolicySpares)
-    };
-    match (&state.instance, why) {
-        (Instance::None, _) => vec![Event::Died, Event::Removed],
-        (Instance::Deleting { .. }, _) => vec![Event::Died],
-        (Instance::Creating(effort), _) if foreign_instance::is_all_there_is(state, effort, facts) => {
-            let effect = state.effect_of(facts.journal, facts.stream, effort.intent);
-            vec![Event::Died, Event::InstanceLeft { effect, why: Leaving::OfOther }, Event::Removed]
-        }
-        (Instance::Creating(effort), _) if was_never_asked_for(state, effort) => vec![Event::Died, Event::Removed],
-        // What was never finished is nobody's, whatever is to become of instances.
-        (Instance::Creating(_), _) | (Instance::Running { .. } | Instance::Lost { .. }, None) => {
-            vec![Event::Died, Event::DeleteRequested { at: facts.now }]
-        }
-        (Instance::Running { intent, .. } | Instance::Lost { intent, .. }, Some(why)) => {
-            let effect = state.effect_of(facts.journal, facts.stream, *intent);
-            vec![Event::Died, Event::InstanceLeft { effect, why }, Event::Removed]
-        }
-    }
-}
-
-/// It waits for its zone, its class or what it is started with, and no attempt before that may have left something.
-fn was_never_asked_for(state: &State, effort: &Effort) -> bool {
-    effort.outlook == Outlook::Trying && !state.is_called() && !effort.in_doubt
 }
 
 fn retry_provisioning(state: &State, facts: &Facts<'_>) -> Verdict {
@@ -290,27 +227,13 @@ fn wake(state: &State, facts: &Facts<'_>) -> Verdict {
     if let Some(held) = &state.hold {
         return hold::wake(state, held, facts);
     }
-    let due = due(state, facts.now);
+    let due = attempts::due(state, facts.now);
     if !due.is_empty() {
         return Ok(Decision::because(Reason::RetryDue, due));
     }
     let times = [health::until(state), draining::until(state), diagnosis::until(state)];
-    let waits = waiting(state).next().is_some() || times.iter().any(Option::is_some);
+    let waits = attempts::waiting(state).next().is_some() || times.iter().any(Option::is_some);
     Ok(Decision::nothing(if waits { Reason::NotDueYet } else { Reason::NothingWaits }))
-}
-
-/// The efforts that wait for their time, each with the event that begins its next attempt.
-fn waiting(state: &State) -> impl Iterator<Item = (Timestamp, Event)> {
-    let own = state.effort().and_then(Effort::next_attempt).map(|until| (until, Event::AttemptBegun));
-    let strays = state.strays.iter().filter_map(|(effect, stray)| {
-        Some((stray.effort.next_attempt()?, Event::StrayAttemptBegun { effect: *effect }))
-    });
-    own.into_iter().chain(strays)
-}
-
-/// The attempts whose time has come.
-pub(super) fn due(state: &State, now: Timestamp) -> Vec<Event> {
-    waiting(state).filter(|(until, _)| *until <= now).map(|(_, event)| event).collect()
 }
 
 fn report_lost(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verdict {

@@ -10,9 +10,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Instance, Reason, Rejection, State,
-    decide::{Facts, Verdict},
-    health,
+    Event, Instance, Reason, Rejection, State, health,
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::Decision,

@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Event, Instance, Node, Reason, State, Turns,
-    decide::{Facts, Verdict, death},
+    death::death,
     rules::{READ_ONLY, READY},
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::Decision,

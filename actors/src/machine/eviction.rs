@@ -19,9 +19,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Reason, State, Turn, TurnStep,
-    decide::{Facts, Verdict},
-    ordered_drain,
+    Event, Reason, State, Turn, TurnStep, ordered_drain,
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::Decision,

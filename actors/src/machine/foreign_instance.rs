@@ -8,9 +8,8 @@
 use bailiwick_journal::Version;
 
 use super::{
-    Event, Instance, Reason, State,
-    decide::{Facts, Verdict},
-    provider_reports,
+    Event, Instance, Reason, State, provider_reports,
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::Decision,

@@ -16,10 +16,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Instance, Node, Reason, State, Step,
-    decide::{Facts, Verdict},
-    draining,
+    Event, Instance, Node, Reason, State, Step, draining,
     rules::{self, READY},
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::Decision,

@@ -5,7 +5,8 @@
 
 use super::{
     Event, Hold, Instance, Reason, Rejection, State, Step,
-    decide::{Facts, Verdict, due},
+    attempts::due,
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::Decision,

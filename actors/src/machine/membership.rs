@@ -7,7 +7,8 @@
 
 use super::{
     Event, Reason, Rejection, State,
-    decide::{Facts, Verdict, farewell},
+    farewell::farewell,
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::Decision,

@@ -73,10 +73,12 @@
 
 mod adoption;
 mod attachments;
+mod attempts;
 mod bootstrap;
 mod class_snapshot;
 mod command;
 mod containers;
+mod death;
 mod decide;
 mod diagnosis;
 mod draining;
@@ -84,6 +86,7 @@ mod effect;
 mod event;
 mod eviction;
 mod evolve;
+mod farewell;
 mod foreign_instance;
 mod health;
 mod hold;

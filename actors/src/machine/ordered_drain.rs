@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BudgetSeen, Event, Reason, Report, Spec, State,
-    decide::{Facts, Verdict},
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::Decision,

@@ -16,9 +16,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Instance, Reason, Siting, Spec, State,
-    decide::{Facts, Verdict},
-    provider_reports,
+    Event, Instance, Reason, Siting, Spec, State, provider_reports,
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::{Decision, Next},

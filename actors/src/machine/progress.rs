@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Event, Reason, State,
-    decide::{Facts, Verdict},
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::Decision,

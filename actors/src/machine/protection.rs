@@ -8,7 +8,7 @@
 
 use super::{
     Event, Instance, Reason, Rejection, State, Step,
-    decide::{Facts, Verdict},
+    verdict::{Facts, Verdict},
 };
 use crate::{contract::Decision, policy::WhenLost, vocab::Life};
 

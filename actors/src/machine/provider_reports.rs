@@ -1,9 +1,8 @@
 //! What follows from how a provider's call for a machine's own instance went.
 
 use super::{
-    Event, Instance, Reason, Rejection, State, Step, adoption,
-    decide::{Facts, Verdict},
-    health, placement,
+    Event, Instance, Reason, Rejection, State, Step, adoption, health, placement,
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::{Attempted, Decision, Next, RetryRule},

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, Instance, Reason, Rejection, SiteChoice, Siting, State, decide::Verdict};
+use super::{Event, Instance, Reason, Rejection, SiteChoice, Siting, State, verdict::Verdict};
 use crate::{
     contract::Decision,
     vocab::{Life, Name, Zone},

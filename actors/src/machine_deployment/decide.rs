@@ -1,14 +1,16 @@
 //! What should happen to a machine deployment, and why.
 
-use super::{Command, Event, Reason, Rejection, Spec, State, last_revision, pass, windows};
+use super::{
+    Command, Event, Reason, Rejection, Spec, State, last_revision, pass,
+    standing::{alive, moving},
+    verdict::{Facts, Verdict},
+    windows,
+};
 use crate::{
-    contract::{self, Decision},
+    contract::Decision,
     machine_set::Spec as SetSpec,
     vocab::{Life, Windows},
 };
-
-pub(super) type Facts<'a> = contract::Facts<'a, State>;
-pub(super) type Verdict = contract::Verdict<State>;
 
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
     match command {
@@ -105,26 +107,6 @@ fn wake(state: &State, facts: &Facts<'_>) -> Decision<State> {
         Some(due) if due <= facts.now => Decision::because(Reason::Due, [Event::DeadlinePassed]),
         Some(_) => Decision::nothing(Reason::NotDueYet),
         None => Decision::nothing(Reason::NothingWaits),
-    }
-}
-
-/// What it is declared as, if it exists and does not go.
-fn alive(state: &State) -> Result<&Spec, Rejection> {
-    match (state.life, &state.spec) {
-        (Life::Alive, Some(spec)) => Ok(spec),
-        (Life::Dying | Life::Dead, _) => Err(Rejection::Leaving { life: state.life }),
-        _ => Err(Rejection::NotDeclared),
-    }
-}
-
-/// As [`alive`], and its template may change.
-pub(super) fn moving(state: &State) -> Result<&Spec, Rejection> {
-    let spec = alive(state)?;
-    match spec.paused {
-        true => Err(Rejection::Paused),
-        // Its machines would be replaced.
-        false if state.protected => Err(Rejection::Protected),
-        false => Ok(spec),
     }
 }
 

@@ -42,6 +42,7 @@ mod progress;
 mod rolling;
 mod scale;
 mod spec;
+mod standing;
 mod state;
 mod verdict;
 mod windows;

@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    Counts, Event, Progress, ProgressReason, Reason, Size, Spec, State, Strategy, bounds, decide::Facts, find,
-    is_complete, is_progressing, is_timed_out, max_revision, new_size, recreate, restored_size, rolling, scale,
-    to_clean, totals,
+    Counts, Event, Progress, ProgressReason, Reason, Size, Spec, State, Strategy, bounds, find, is_complete,
+    is_progressing, is_timed_out, max_revision, new_size, recreate, restored_size, rolling, scale, to_clean, totals,
+    verdict::Facts,
 };
 use crate::{
     contract::{Decider, Decision},

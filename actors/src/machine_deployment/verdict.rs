@@ -2,10 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::State;
 use crate::{
-    contract::{Code, Stored, reasons},
+    contract::{self, Code, Stored, reasons},
     vocab::{Life, PROTECTED},
 };
+
+/// What a step of its life is decided by.
+pub(super) type Facts<'a> = contract::Facts<'a, State>;
+/// What is decided.
+pub(super) type Verdict = contract::Verdict<State>;
 
 reasons! {
     /// Why.

@@ -6,11 +6,7 @@
 //! over which a window closes stands still where it is, and what it owes of the declared number it still makes.
 //! Source of the idea: the disruption budgets of Karpenter, and the maintenance windows of Gardener's shoots.
 
-use super::{
-    Event, Reason, State,
-    decide::{Verdict, moving},
-    find,
-};
+use super::{Event, Reason, State, find, standing::moving, verdict::Verdict};
 use crate::{
     contract::Decision,
     vocab::{Life, Timestamp, Windows},

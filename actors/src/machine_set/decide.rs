@@ -1,13 +1,15 @@
 //! What should happen to a machine set, and why.
 
-use super::{Command, Event, Plan, Reason, Rejection, Spec, State, freeze, hold, pass, plan::Change};
+use super::{
+    Command, Event, Plan, Reason, Rejection, Spec, State, freeze, hold, pass,
+    pass_end::rest,
+    plan::Change,
+    verdict::{Facts, Verdict},
+};
 use crate::{
-    contract::{self, Decider, Decision},
+    contract::{Decider, Decision},
     vocab::{Life, Name, Timestamp},
 };
-
-pub(super) type Facts<'a> = contract::Facts<'a, State>;
-pub(super) type Verdict = contract::Verdict<State>;
 
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
     match command {
@@ -105,25 +107,6 @@ fn wake(state: &State, facts: &Facts<'_>) -> Decision<State> {
         (false, Some(_)) => Decision::nothing(Reason::NotDueYet),
         (false, None) => Decision::nothing(Reason::NothingWaits),
     }
-}
-
-/// The end of a pass that is under way: what was ordered is carried out, and nothing more is.
-pub(super) fn cut_short(state: &State, facts: &Facts<'_>) -> Vec<Event> {
-    let has_failed = match state.pass {
-        pass::State::Idle | pass::State::Over => return Vec::new(),
-        pass::State::Creating { has_failed, .. } | pass::State::Removing { has_failed, .. } => has_failed,
-        pass::State::RemovingStale { .. } => false,
-    };
-    let ended = Event::Pass(pass::Event::PassEnded { has_failed });
-    std::iter::once(ended).chain(state.was_refused.then(|| rest(state, facts))).collect()
-}
-
-/// After a refusal it tries again soon, and ever more rarely while that goes on: a machine may be held for weeks, and each
-/// try is journaled.
-fn rest(state: &State, facts: &Facts<'_>) -> Event {
-    let periods = &facts.policy.reconciliation;
-    let doubled = periods.retry_short_ms.saturating_mul(1 << state.rests.min(16));
-    Event::Resting { until: facts.now.after(doubled.min(periods.retry_medium_ms.max(periods.retry_short_ms))) }
 }
 
 fn begin(state: &State, plan: &Plan, names: &[Name], facts: &Facts<'_>) -> Decision<State> {

@@ -11,9 +11,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Reason, Rejection, Spec, State,
-    decide::{Facts, Verdict, cut_short},
-    pass,
+    Event, Reason, Rejection, Spec, State, pass,
+    pass_end::cut_short,
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::Decision,

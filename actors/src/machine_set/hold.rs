@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Event, Reason, Rejection, State,
-    decide::{Facts, Verdict, cut_short},
+    pass_end::cut_short,
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::Decision,

@@ -37,6 +37,7 @@ mod freeze;
 mod hold;
 mod member;
 pub mod pass;
+mod pass_end;
 mod plan;
 mod rank;
 mod slow_start;

@@ -3,7 +3,7 @@
 //! A provider that answers a delete with `not-found` may be wrong (it looked in another region, or its cloud had not caught
 //! up), and what is believed to be gone is never deleted again. So only a lookup that says `absent` counts.
 
-use super::{budgets::Calls, perform::bulk};
+use super::{budgets::Calls, bulk::bulk};
 use crate::{
     ports::{BulkAnswer, CallKind, Lookup},
     vocab::{EffectId, Fault, FaultCode},

@@ -7,6 +7,7 @@ mod allowance;
 mod any;
 mod assemble;
 mod budgets;
+mod bulk;
 mod calls;
 mod entity_actor;
 mod executor;

@@ -5,8 +5,8 @@ use uuid::Uuid;
 use super::{
     AnyCommand,
     budgets::Calls,
+    bulk::{Batch, Report, bulk, ids},
     calls::{Call, MachineCall, Perform},
-    perform::{Batch, Report, bulk, ids},
 };
 use crate::{
     machine,

@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::{
     AnyCommand, Ask, AskError, Origin, Registry, Services, absence,
     budgets::Calls,
+    bulk::{Batch, Report, bulk, ids},
     calls::{Call, Perform, ReplicaSetCall},
     ownership,
     secrets::{self, Outfit},
@@ -25,11 +26,6 @@ use crate::{
     vocab::{EffectId, Fault, FaultCode, derived_uuid},
     volume, volume_attachment,
 };
-
-pub(super) type Batch = Vec<Perform>;
-
-/// A report to be made: to whom, what, and from which entry and attempt it follows.
-pub(super) type Report = (StreamId, AnyCommand, Position);
 
 /// Makes one bulk call; all items are of one operation and one provider.
 pub(super) async fn perform(services: &Services, batch: Batch) -> Vec<Report> {
@@ -270,10 +266,6 @@ fn stray_reports(batch: Batch, results: Vec<Result<(), Fault>>) -> Vec<Report> {
     batch.into_iter().zip(results).map(report).collect()
 }
 
-pub(super) fn ids(batch: &[Perform]) -> Vec<EffectId> {
-    batch.iter().map(|item| item.call.id()).collect()
-}
-
 /// What is gone joins nowhere any more.
 fn forget_tokens(services: &Services, batch: &[Perform], results: &[Result<(), Fault>]) {
     let Some(enrolment) = &services.providers.enrolment else { return };
@@ -283,37 +275,6 @@ fn forget_tokens(services: &Services, batch: &[Perform], results: &[Result<(), F
 
 fn cannot_import() -> Fault {
     Fault::new(FaultCode::Unimplemented, "the provider cannot take over what it has not made")
-}
-
-/// One bulk call, when it is its turn, and within its time: exactly one answer per item, whatever the provider does.
-pub(super) async fn bulk<'p, T>(
-    calls: &Calls<'_>,
-    kind: CallKind,
-    items: usize,
-    call: impl FnOnce() -> BulkAnswer<'p, T>,
-) -> Vec<Result<T, Fault>> {
-    let whole = |fault: Fault| (0..items).map(|_| Err(fault.clone())).collect();
-    if items == 0 {
-        return Vec::new();
-    }
-    calls.enter(kind).await;
-    let limit = calls.limit;
-    match tokio::time::timeout(limit, call()).await {
-        Ok(Ok(answers)) if answers.len() == items => answers.into_iter().map(harmless).collect(),
-        Ok(Ok(answers)) => {
-            let text = format!("the provider gave {} answers to {items} questions", answers.len());
-            whole(Fault::new(FaultCode::Unknown, text))
-        }
-        Ok(Err(fault)) => whole(Fault::new(fault.code, fault.text)),
-        Err(_) => {
-            let text = format!("no answer within {} ms; it may still happen", limit.as_millis());
-            whole(Fault::new(FaultCode::DeadlineExceeded, text))
-        }
-    }
-}
-
-fn harmless<T>(result: Result<T, Fault>) -> Result<T, Fault> {
-    result.map_err(|fault| Fault::new(fault.code, fault.text))
 }
 
 /// Splits a batch: the items to be looked up first, and those to be made at once; both with their places.

@@ -8,8 +8,8 @@ use bailiwick_journal::{StreamId, Version};
 use uuid::Uuid;
 
 use super::{
+    bulk::Report,
     calls::{Call, FilesystemCall, Perform, VolumeCall},
-    perform::Report,
 };
 use crate::{
     filesystem, filesystem_attachment,

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use self::spec::{InstanceConfig, StartAgent, StartHost, StartImage, StartParameters, Unstartable};
 use super::{
     Event, Instance, Reason, Rejection, Siting, Spec, State,
-    decide::{Facts, Verdict},
+    verdict::{Facts, Verdict},
 };
 use crate::{
     contract::Decision,

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Change, Found, State, View, Withholding, decide::Facts, seen::Seen};
+use super::{Change, Found, State, View, Withholding, facts::Facts, seen::Seen};
 use crate::{
     contract::Folded,
     machine::{self, Cause},

@@ -6,6 +6,7 @@ use bailiwick_journal::Version;
 
 use super::{
     Change, Command, Event, Reason, Sighting, State,
+    facts::Facts,
     harvest::{Outlook, outlook},
     remedy::remedies,
     rests::issued,
@@ -18,7 +19,6 @@ use crate::{
     vocab::{Fault, Name},
 };
 
-pub(super) type Facts<'a> = contract::Facts<'a, State>;
 type Verdict = contract::Verdict<State>;
 
 pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {

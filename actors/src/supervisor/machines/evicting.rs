@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Event, View, decide::Facts, rests::issued, seen::Seen, view::stream};
+use super::{Event, View, facts::Facts, rests::issued, seen::Seen, view::stream};
 use crate::{
     document::{Application, Documents},
     machine::{self, BudgetSeen, Command, Instance},

@@ -7,6 +7,7 @@ mod asking;
 mod decide;
 mod deleted;
 mod evicting;
+mod facts;
 pub mod harvest;
 mod observe;
 mod placement;
@@ -26,6 +27,10 @@ pub(crate) mod shell;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
+use bailiwick_journal::Version;
+
 pub use crate::vocab::{HarvestMode, InvalidHarvestMode};
 pub use asking::{Question, Round, answered, questions};
 pub use deleted::Deleted;
@@ -36,3 +41,31 @@ pub use state::{
 };
 pub use tally::{Share, Standing, Tally};
 pub use view::View;
+
+use crate::contract::{self, Decider, Touches};
+
+impl Decider for State {
+    const KIND: &'static str = "supervisor";
+    type Command = Command;
+    type Event = Event;
+    type Reason = Reason;
+    type Rejection = Rejection;
+    type Effect = Effect;
+    type View = View;
+
+    fn decide(&self, command: &Command, facts: &facts::Facts<'_>) -> contract::Verdict<Self> {
+        decide::decide(self, command, facts)
+    }
+
+    fn evolve(&mut self, at: Version, event: &Event) {
+        self.take(at, event);
+    }
+
+    fn touches(_event: &Event) -> Touches {
+        Touches::Some(&[])
+    }
+
+    fn pending(&self, view: &View) -> BTreeSet<Effect> {
+        view.orders.open().map(|(command, _)| Effect::Send { command: *command }).collect()
+    }
+}

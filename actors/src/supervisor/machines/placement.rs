@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Event, Withholding,
-    decide::Facts,
+    facts::Facts,
     rests::issued,
     seen::Seen,
     zones::{Choice, emptiest},

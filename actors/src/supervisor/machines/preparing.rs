@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Event, View,
-    decide::Facts,
+    facts::Facts,
     rests::issued,
     seen::Seen,
     starting::{Asked, instance_config, start_parameters},

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Event, Withholding, asking,
-    decide::Facts,
     evicting::evictions,
+    facts::Facts,
     placement::sitings,
     preparing::preparations,
     rests::issued,

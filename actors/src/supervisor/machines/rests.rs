@@ -2,7 +2,7 @@
 
 use bailiwick_journal::Cite;
 
-use super::{Event, View, Withholding, decide::Facts, seen::Seen};
+use super::{Event, View, Withholding, facts::Facts, seen::Seen};
 use crate::{
     contract::Decider,
     document,

@@ -6,9 +6,8 @@ use bailiwick_journal::{Cite, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{View, decide};
 use crate::{
-    contract::{Code, Decider, Facts, Stored, Touches, Verdict, reasons},
+    contract::{Code, Stored, reasons},
     machine,
     policy::{Document, Outage},
     ports::{InstanceStatus, MachineInstance},
@@ -287,20 +286,9 @@ impl Stored for Rejection {
     const SCHEMA: u16 = 1;
 }
 
-impl Decider for State {
-    const KIND: &'static str = "supervisor";
-    type Command = Command;
-    type Event = Event;
-    type Reason = Reason;
-    type Rejection = Rejection;
-    type Effect = Effect;
-    type View = View;
-
-    fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
-        decide::decide(self, command, facts)
-    }
-
-    fn evolve(&mut self, at: Version, event: &Event) {
+impl State {
+    /// Takes in what happened.
+    pub(super) fn take(&mut self, at: Version, event: &Event) {
         match event {
             Event::Observed { provider, as_of, changes } => {
                 let newest = self.observed.entry(provider.clone()).or_default();
@@ -371,14 +359,6 @@ impl Decider for State {
             // Other orders are a matter of the view, which sees their answers too.
             Event::Issued { .. } => (),
         }
-    }
-
-    fn touches(_event: &Event) -> Touches {
-        Touches::Some(&[])
-    }
-
-    fn pending(&self, view: &View) -> BTreeSet<Effect> {
-        view.orders.open().map(|(command, _)| Effect::Send { command: *command }).collect()
     }
 }
 

@@ -1,0 +1,49 @@
+//! One call for many items: when it is its turn, within its time, and one answer per item.
+
+use bailiwick_journal::{Position, StreamId};
+
+use super::{AnyCommand, budgets::Calls, calls::Perform};
+use crate::{
+    ports::{BulkAnswer, CallKind},
+    vocab::{EffectId, Fault, FaultCode},
+};
+
+pub(super) type Batch = Vec<Perform>;
+
+/// A report to be made: to whom, what, and from which entry and attempt it follows.
+pub(super) type Report = (StreamId, AnyCommand, Position);
+
+/// One bulk call, when it is its turn, and within its time: exactly one answer per item, whatever the provider does.
+pub(super) async fn bulk<'p, T>(
+    calls: &Calls<'_>,
+    kind: CallKind,
+    items: usize,
+    call: impl FnOnce() -> BulkAnswer<'p, T>,
+) -> Vec<Result<T, Fault>> {
+    let whole = |fault: Fault| (0..items).map(|_| Err(fault.clone())).collect();
+    if items == 0 {
+        return Vec::new();
+    }
+    calls.enter(kind).await;
+    let limit = calls.limit;
+    match tokio::time::timeout(limit, call()).await {
+        Ok(Ok(answers)) if answers.len() == items => answers.into_iter().map(harmless).collect(),
+        Ok(Ok(answers)) => {
+            let text = format!("the provider gave {} answers to {items} questions", answers.len());
+            whole(Fault::new(FaultCode::Unknown, text))
+        }
+        Ok(Err(fault)) => whole(Fault::new(fault.code, fault.text)),
+        Err(_) => {
+            let text = format!("no answer within {} ms; it may still happen", limit.as_millis());
+            whole(Fault::new(FaultCode::DeadlineExceeded, text))
+        }
+    }
+}
+
+fn harmless<T>(result: Result<T, Fault>) -> Result<T, Fault> {
+    result.map_err(|fault| Fault::new(fault.code, fault.text))
+}
+
+pub(super) fn ids(batch: &[Perform]) -> Vec<EffectId> {
+    batch.iter().map(|item| item.call.id()).collect()
+}
