@@ -6,7 +6,8 @@ use bailiwick_actors::{
     contract::{Decider, Fold, Folded},
     machine::{self, Health, Instance, Node},
     policy,
-    vocab::{Effort, Fault, Name, Outlook, Timestamp},
+    shell::STAYS_THERE,
+    vocab::{EffectId, Effort, Fault, Name, Outlook, Timestamp},
     volume::{self, Storage},
     volume_attachment::{self, Link},
 };
@@ -234,7 +235,7 @@ pub(super) fn volume_row(fleet: &Fleet, name: &str, folded: &Folded<volume::Stat
         attached_to: state.attached_to.as_ref().map(ToString::to_string),
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
-        detail: volume_detail(state, fleet.time),
+        detail: volume_detail(fleet, &stream, state),
         uid: state.uid(fleet.journal, &stream).to_string(),
         version: folded.version.0,
         changed_ms: folded.changed.0,
@@ -366,9 +367,24 @@ pub(super) fn node_word(node: &Node) -> &'static str {
     }
 }
 
-pub(super) fn volume_detail(state: &volume::State, now: Timestamp) -> Option<String> {
-    let lost = || state.lost.map(|since| format!("its provider no longer lists it (noticed at {since})"));
-    state.effort().and_then(|effort| effort_detail(effort, now)).or_else(lost).or_else(|| kept(state.kept_of.as_ref()))
+pub(super) fn volume_detail(fleet: &Fleet, stream: &StreamId, state: &volume::State) -> Option<String> {
+    let effort = state.effort().and_then(|effort| effort_detail(effort, fleet.time));
+    effort.or_else(|| lost(fleet, stream, state)).or_else(|| kept(state.kept_of.as_ref()))
+}
+
+/// Why a volume is lost, if it is.
+pub(super) fn lost(fleet: &Fleet, stream: &StreamId, state: &volume::State) -> Option<String> {
+    let since = state.lost?;
+    if is_of_other_journal(fleet, stream, state) {
+        return Some(STAYS_THERE.to_owned());
+    }
+    Some(format!("its provider no longer lists it (noticed at {since})"))
+}
+
+/// Whether it was made by the journal that this one was imported from.
+pub(super) fn is_of_other_journal(fleet: &Fleet, stream: &StreamId, state: &volume::State) -> bool {
+    let Storage::Provisioned { intent, volume } = &state.storage else { return false };
+    volume.effect != EffectId::of(fleet.journal, stream, *intent)
 }
 
 /// That it outlived the machine of a set that it was made for.

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{
     Fleet,
-    rows::{effort_detail, kept, volume_detail},
+    rows::{effort_detail, kept, stream, volume_detail},
 };
 
 /// A volume or filesystem, with its attachments.
@@ -55,7 +55,7 @@ fn volume_row(fleet: &Fleet, name: &str, state: &volume::State) -> StorageRow {
         _ => machine.to_string(),
     };
     let told = of_volume(state, &links);
-    let lost = volume_detail(state, fleet.time).filter(|_| state.lost.is_some());
+    let lost = state.lost.and_then(|_| volume_detail(fleet, &stream::<volume::State>(name), state));
     let made = match &state.storage {
         volume::Storage::Provisioned { volume, .. } => Some(volume.size),
         _ => None,

@@ -10,7 +10,7 @@ use bailiwick_journal::StreamId;
 
 use super::{
     Blocker, Fleet, blockers,
-    rows::lost_beneath,
+    rows::{is_of_other_journal, lost, lost_beneath},
     why_not::{A_REQUEST, NO_REQUEST, THE_END, Unmet, declared, effort_unmet, why_not},
     why_not_sets::of_other,
 };
@@ -59,10 +59,11 @@ fn volume_made(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Optio
         return Some(unmet);
     }
     match &state.storage {
-        volume::Storage::Provisioned { .. } => state.lost.map(|since| {
-            let because = format!("its provider no longer lists it (noticed at {since})");
+        volume::Storage::Provisioned { .. } => lost(fleet, entity, state).map(|because| {
+            let again = format!("`bailiwick destroy {entity}` and applying it again");
+            let is_listed_elsewhere = is_of_other_journal(fleet, entity, state);
             let by =
-                format!("a list of its provider that has it, or `bailiwick destroy {entity}` and applying it again");
+                if is_listed_elsewhere { again } else { format!("a list of its provider that has it, or {again}") };
             Unmet::new(MADE, because, by)
         }),
         volume::Storage::None => Some(match &state.wanted_on {

@@ -53,4 +53,4 @@ pub use rebuild::{RebuildError, Rebuilt, rebuild};
 pub use registry::{Quiesce, Registry, RegistryStats, StartAll, Stats};
 pub use services::{Limits, Providers, Services, Source};
 pub(crate) use table::kind;
-pub use taken_over::TakenOver;
+pub use taken_over::{STAYS_THERE, TakenOver};

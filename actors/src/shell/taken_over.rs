@@ -66,8 +66,10 @@ impl TakenOver {
     }
 }
 
+/// Why a volume or filesystem that another journal made is not touched, and what to do instead.
+pub const STAYS_THERE: &str = "it belongs to the journal that this one was imported from, and stays there; destroy it here \
+                               and declare it again to create a new one";
+
 fn refusal() -> Fault {
-    let text = "it belongs to the journal that this one was imported from, and stays there; destroy it here and declare it \
-                again to create a new one";
-    Fault::new(FaultCode::FailedPrecondition, text)
+    Fault::new(FaultCode::FailedPrecondition, STAYS_THERE)
 }
