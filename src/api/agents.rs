@@ -13,7 +13,7 @@ use bailiwick_actors::{
 
 use super::{
     errors::Failure,
-    server::Shared,
+    shared::Shared,
     wire::{agent, storage},
 };
 use crate::agent::{agent_token, is_agent_token};

@@ -8,7 +8,7 @@ use std::{
 
 use actix_web::{FromRequest, HttpRequest, dev::Payload, http::StatusCode, rt::net::UnixStream, web};
 
-use super::{errors::Failure, server::Shared};
+use super::{errors::Failure, shared::Shared};
 use crate::handle::{Handle, user};
 
 /// The user of the process at the other end of a connection, as a principal, if the system tells it.

@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{
     errors::Failure,
-    server::Shared,
+    shared::Shared,
     wire::{
         journal::{Checked, Counted},
         problem::Problem,

@@ -5,6 +5,7 @@
 
 pub mod query;
 pub mod server;
+mod shared;
 pub mod wire;
 
 mod agents;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{
     errors::Failure,
     query::{LIMIT_DEFAULT, Parameters, Query, about, moment, selector},
-    server::Shared,
+    shared::Shared,
     wire::{change::Rehearse, problem::Problem},
 };
 use crate::view::{self, At, Only};

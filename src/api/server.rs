@@ -14,7 +14,7 @@ use std::{
 
 use actix_web::{App, HttpServer, dev::ServerHandle, http::StatusCode, web};
 
-use super::{agents, asker::Peer, changes, errors::Failure, journal, operate, questions};
+use super::{agents, asker::Peer, changes, errors::Failure, journal, operate, questions, shared::Shared};
 use crate::{client::SocketPath, handle::Handle, providers::enrolment::Enrolments};
 
 /// The longest body of a change, in bytes: a manifest's limit and some room.
@@ -28,14 +28,6 @@ pub struct Server {
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
     socket: PathBuf,
-}
-
-/// What every request can use.
-#[derive(Clone, Debug)]
-pub(super) struct Shared {
-    pub(super) node: Handle,
-    pub(super) key: Arc<[u8; 32]>,
-    pub(super) enrolments: Arc<Enrolments>,
 }
 
 /// Listens on the socket; an old one that nobody listens on is replaced. `address` is a name of `real` that is short

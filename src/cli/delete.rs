@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::{
     Global, apply,
     exit::{CliError, Exit},
-    get::kind_of,
+    named::named,
     progress::say,
     session, wait,
 };
@@ -85,11 +85,6 @@ pub(super) fn ask(global: &Global, remove: &Remove) -> Result<Vec<StreamId>, Cli
     Ok(going)
 }
 
-/// The entities that people name.
-pub(super) fn named(names: &[String]) -> Result<Vec<StreamId>, CliError> {
-    names.iter().map(|text| entity(text)).collect()
-}
-
 /// What manifests declare and can be removed: a policy stays.
 fn declared_in(files: &[PathBuf]) -> Result<Vec<StreamId>, CliError> {
     let manifest = manifest::parse_open(&manifest::sources(files)?)?;
@@ -105,12 +100,4 @@ pub(super) fn say_blocked(global: &Global, changed: &Changed) {
             say(&format!("{} waits for {}{since}: {}", blocked.entity, blocked.by, blocked.why));
         }
     }
-}
-
-/// The entity that people mean.
-pub(super) fn entity(text: &str) -> Result<StreamId, CliError> {
-    let Some((kind, name)) = text.split_once('/') else {
-        return Err(CliError::usage(format!("{text:?} is not KIND/NAME")).next("write it like machine/web"));
-    };
-    StreamId::new(kind_of(kind)?, name).map_err(|error| CliError::usage(error.to_string()))
 }

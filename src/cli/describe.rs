@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::{
     Global,
-    delete::entity,
     exit::{CliError, Exit},
     get::{age, left_until, status, text},
+    named::entity,
     output::{Cell, Column, Table},
     session,
 };

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::{
     Global,
-    delete::entity,
     exit::{CliError, Exit},
     get::{kind_of, text},
+    named::entity,
     output::{self, Cell, Column, Table},
     session,
 };

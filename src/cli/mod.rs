@@ -21,6 +21,7 @@ mod journal;
 mod limits;
 mod log;
 pub mod moment;
+mod named;
 mod operate;
 pub mod output;
 mod panics;

@@ -6,9 +6,9 @@ use uuid::Uuid;
 
 use super::{
     Global,
-    delete::entity,
     exit::{CliError, Exit},
     moment::Moment,
+    named::entity,
     output::{Column, Table},
     session,
 };

@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use super::{
     Global,
-    delete::entity,
     exit::{CliError, Exit},
+    named::entity,
     operate,
     output::lines,
     session,

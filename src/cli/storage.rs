@@ -10,9 +10,10 @@ use uuid::Uuid;
 
 use super::{
     Global, apply,
-    delete::{entity, say_blocked},
+    delete::say_blocked,
     exit::{CliError, Exit},
     get::{list, status, text},
+    named::entity,
     output::{Column, Table},
     session, wait,
 };

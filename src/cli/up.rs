@@ -20,6 +20,7 @@ use uuid::Uuid;
 use super::{
     Global, delete,
     exit::{CliError, Exit},
+    named,
     progress::{Progress, say},
     provider::ProviderArgs,
     session, status, wait,
@@ -357,7 +358,7 @@ impl JournalDirectory {
 }
 
 pub(super) fn down(global: &Global, args: DownArgs) -> Result<Exit, CliError> {
-    let named = delete::named(&args.entities)?;
+    let named = named::named(&args.entities)?;
     let client = session::client(global)?;
     match session::block_on(client.get_json::<serde_json::Value>("/v1/node"))? {
         Err(ClientError::NotRunning { .. }) => (),

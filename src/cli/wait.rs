@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use super::{
     Global,
-    delete::entity,
     exit::{CliError, Exit},
     get::not_found,
+    named::entity,
     session,
 };
 use crate::{

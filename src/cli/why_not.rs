@@ -4,9 +4,9 @@ use clap::Args;
 
 use super::{
     Global,
-    delete::entity,
     exit::{CliError, Exit},
     get::left_until,
+    named::entity,
     output::{Column, Table},
     session,
 };

@@ -197,7 +197,7 @@ impl Deployment<'_> {
 
     /// A name that it never gave, and that no set has.
     fn free(&self) -> Name {
-        let name = |number: u64| super::state::member_name(self.name, number);
+        let name = |number: u64| super::names::member_name(self.name, number);
         let is_free = |name: &Name| self.set(name).is_none() && !self.folded.state.sets.contains_key(name);
         let mut names = (self.folded.state.named + 1..).map(name);
         names.find(is_free).expect("there are more numbers than sets")

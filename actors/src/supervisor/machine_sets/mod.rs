@@ -10,6 +10,7 @@
 mod classes;
 mod deployments;
 mod members;
+mod names;
 mod owners;
 mod rests;
 mod state;

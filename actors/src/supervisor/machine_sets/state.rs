@@ -6,7 +6,7 @@ use bailiwick_journal::{Cite, StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{View, classes, deployments, rests::rests_on};
+use super::{View, classes, deployments, names, rests::rests_on};
 use crate::{
     contract::{Code, Decider, Decision, Facts, Folded, Stored, Touches, Verdict, reasons},
     machine::{self, Removal, RemovalReason},
@@ -202,7 +202,7 @@ impl Set<'_> {
     /// Names that the set never gave, and that nobody has; nor does anything like what their machines ask for.
     fn names(&self, plan: &Plan) -> Vec<Name> {
         let Change::Create(count) = plan.change else { return Vec::new() };
-        let name = |number: u64| member_name(self.name, number);
+        let name = |number: u64| names::member_name(self.name, number);
         let claims = self.folded.state.spec.as_ref().map_or(&[][..], |spec| &spec.template.storage);
         let is_free = |name: &Name| self.view.is_free(name, claims);
         (self.folded.state.named + 1..).map(name).filter(is_free).take(count).collect()
@@ -268,12 +268,4 @@ impl Set<'_> {
         }
         if self.view.orders.is_news(&order, version) { Standing::New(order) } else { Standing::Refused }
     }
-}
-
-/// The name of a set's machine: the set's, cut so that the number fits.
-pub(super) fn member_name(set: &Name, number: u64) -> Name {
-    let number = number.to_string();
-    let room = Name::BYTES_MAX - 1 - number.len();
-    let stem = set.as_str().get(..room).unwrap_or(set.as_str()).trim_end_matches('-');
-    format!("{stem}-{number}").parse().expect("a name, a dash and a number are a name")
 }

@@ -297,7 +297,7 @@ fn a_set_that_goes_takes_its_machines_with_it() {
 #[test]
 fn names_that_are_long_leave_room_for_the_number() {
     let long = name(&"a".repeat(63));
-    let made = super::state::member_name(&long, 17);
+    let made = super::names::member_name(&long, 17);
     assert_eq!(made.as_str().len(), 63);
     assert!(made.as_str().ends_with("a-17"));
 }
