@@ -263,3 +263,20 @@ fn a_check_of_a_running_journal_goes_on_behind_damage_and_says_what_sled_has() {
     let (salvaged, _) = salvaged(&disk, &store);
     assert_foretold(found.recovery.as_ref(), &salvaged, &found.integrity.missing);
 }
+
+#[test]
+fn a_check_of_a_running_journal_promises_what_the_next_start_does() {
+    // Given a running journal whose log and store have each lost another block
+    let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
+    let (journal, _) = open(&disk, &store).unwrap();
+    write(&journal, 60);
+    damage_blocks(&disk, &[9]);
+    store.rot(|blocks| drop(blocks.remove(&40)));
+    let found = journal.check(|| ()).unwrap();
+    drop(journal);
+    // Then it says that the next start repairs it, and that does
+    assert_eq!(found.repair.map(|repair| repair.blocks_from_store), Some(1));
+    let (journal, report) = open(&disk, &store).unwrap();
+    assert_eq!((report.log_filled_blocks, report.store_rebuilt.is_some()), (1, true), "{report}");
+    assert_eq!(all(&journal).len(), 62);
+}
