@@ -5,7 +5,7 @@
 
 use super::{
     Event, Instance, Leaving, Reason, Rejection, State, Step, health,
-    provider_reports::after_failure,
+    retries::after_failure,
     verdict::{Facts, Verdict},
 };
 use crate::{

@@ -1,6 +1,6 @@
 //! The end of a machine once nothing hangs on it: what becomes of its instance.
 
-use super::{Event, Instance, Leaving, State, foreign_instance, verdict::Facts};
+use super::{Event, Instance, Leaving, State, verdict::Facts};
 use crate::vocab::{Effort, Outlook};
 
 /// Nothing hangs on it any more: it dies, and its instance goes, unless it is to stay.
@@ -13,7 +13,7 @@ pub(super) fn death(state: &State, facts: &Facts<'_>) -> Vec<Event> {
     match (&state.instance, why) {
         (Instance::None, _) => vec![Event::Died, Event::Removed],
         (Instance::Deleting { .. }, _) => vec![Event::Died],
-        (Instance::Creating(effort), _) if foreign_instance::is_all_there_is(state, effort, facts) => {
+        (Instance::Creating(effort), _) if is_all_there_is(state, effort, facts) => {
             let effect = state.effect_of(facts.journal, facts.stream, effort.intent);
             vec![Event::Died, Event::InstanceLeft { effect, why: Leaving::OfOther }, Event::Removed]
         }
@@ -37,4 +37,10 @@ fn was_never_asked_for(state: &State, effort: &Effort) -> bool {
 /// Whether its instance stays.
 pub(super) fn is_spared(death: &[Event]) -> bool {
     death.iter().any(|event| matches!(event, Event::InstanceLeft { .. }))
+}
+
+/// Whether nothing of its own can be there: making it was given up because of what stands in its place.
+fn is_all_there_is(state: &State, effort: &Effort, facts: &Facts<'_>) -> bool {
+    let effect = state.effect_of(facts.journal, facts.stream, effort.intent);
+    effort.outlook != Outlook::Trying && state.of_others.contains(&effect)
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     contract::Decision,
-    vocab::{EffectId, Effort, Fault, FaultCode, InstanceId, Nonce, Outlook},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Nonce, Outlook},
 };
 
 impl State {
@@ -51,10 +51,4 @@ pub(super) fn report(
         }
     };
     Ok(Decision::because(Reason::StartedByOther, std::iter::once(seen).chain(rest)))
-}
-
-/// Whether nothing of its own can be there: making it was given up because of what stands in its place.
-pub(super) fn is_all_there_is(state: &State, effort: &Effort, facts: &Facts<'_>) -> bool {
-    let effect = state.effect_of(facts.journal, facts.stream, effort.intent);
-    effort.outlook != Outlook::Trying && state.of_others.contains(&effect)
 }

@@ -98,6 +98,7 @@ mod progress;
 mod protection;
 mod provider_reports;
 mod removal_reason;
+mod retries;
 mod spec;
 mod start;
 mod state;

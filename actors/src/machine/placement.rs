@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Instance, Reason, Siting, Spec, State, provider_reports,
+    Event, Instance, Reason, Siting, Spec, State, retries,
     verdict::{Facts, Verdict},
 };
 use crate::{
@@ -107,7 +107,7 @@ pub(super) fn blame(state: &State, effort: &Effort, attempt: u32, fault: &Fault,
     let SiteChoice::Chosen { zone: Some(zone) } = &state.site.choice else {
         return None;
     };
-    let (zones, rule) = (facts.policy.zones, provider_reports::making(state, effort, facts));
+    let (zones, rule) = (facts.policy.zones, retries::making(state, effort, facts));
     if !zones.blame.is_the_zones(fault.code) || !effort.is_trying(attempt) || state.hold.is_some() {
         return None;
     }
@@ -138,7 +138,7 @@ pub(super) fn site(
     let Some(fault) = last.cloned() else {
         return Ok(Decision::because(Reason::SiteChosen, [sited]));
     };
-    let next = match provider_reports::making(state, effort, facts).after(effort, &fault, facts.now) {
+    let next = match retries::making(state, effort, facts).after(effort, &fault, facts.now) {
         Next::Retry { until } | Next::Ask { until } => {
             // Whoever waits after every zone has waited already.
             let is_over = facts.policy.zones.next == NextZone::AfterWait;

@@ -2,12 +2,13 @@
 
 use super::{
     Event, Instance, Reason, Rejection, State, Step, adoption, health, placement,
+    retries::{after_failure, making},
     verdict::{Facts, Verdict},
 };
 use crate::{
-    contract::{Attempted, Decision, Next, RetryRule},
+    contract::{Attempted, Decision, RetryRule},
     ports::MachineInstance,
-    vocab::{Effort, Fault, FaultCode, Life, Outlook, Timestamp},
+    vocab::{Fault, FaultCode, Life, Outlook},
 };
 
 pub(super) fn created(state: &State, attempt: u32, instance: &MachineInstance, facts: &Facts<'_>) -> Verdict {
@@ -80,32 +81,4 @@ pub(super) fn delete_failed(state: &State, attempt: u32, fault: &Fault, facts: &
     let retry = |until, fault| Event::DeleteRetryScheduled { until, fault };
     let rule = RetryRule::of_machine(facts.policy, Attempted::Removing);
     after_failure((effort, rule), attempt, fault, facts, retry, |fault, _| Event::DeleteGivenUp { fault })
-}
-
-/// How the making of its instance is tried again.
-pub(super) fn making(state: &State, effort: &Effort, facts: &Facts<'_>) -> RetryRule {
-    RetryRule::of_making(facts.policy, effort.since, state.in_force(facts.policy).creation_timeout_ms)
-}
-
-/// What follows a failed attempt: another one later, or none.
-pub(super) fn after_failure(
-    (effort, rule): (&Effort, RetryRule),
-    attempt: u32,
-    fault: &Fault,
-    facts: &Facts<'_>,
-    retry: impl FnOnce(Timestamp, Fault) -> Event,
-    give_up: impl FnOnce(Fault, Option<Timestamp>) -> Event,
-) -> Verdict {
-    if !effort.is_trying(attempt) {
-        return Ok(Decision::nothing(Reason::StaleReport));
-    }
-    let next = rule.after(effort, fault, facts.now);
-    let fault = fault.clone();
-    Ok(match next {
-        Next::Retry { until } => Decision::because(Reason::WorthRetrying, [retry(until, fault)]),
-        Next::Ask { until } => Decision::because(Reason::OutcomeUnknown, [retry(until, fault)]),
-        Next::Exhausted { again } => Decision::because(Reason::RetriesExhausted, [give_up(fault, again)]),
-        Next::TooLate { again } => Decision::because(Reason::TookTooLong, [give_up(fault, again)]),
-        Next::Hopeless => Decision::because(Reason::NotRetryable, [give_up(fault, None)]),
-    })
 }

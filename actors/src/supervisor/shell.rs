@@ -65,7 +65,7 @@ pub(crate) struct Advance;
 pub struct SupervisorActor<S: Supervise> {
     pub(crate) entity: Entity<S>,
     pub(crate) view: S::View,
-    view_at: Position,
+    pub(super) view_at: Position,
     pub(crate) services: Rc<Services>,
     pub(crate) registry: Addr<Registry>,
     pub(crate) watch: S::Watch,
@@ -365,38 +365,5 @@ pub fn start_supervisors(
         storage: storage.start(),
         replica_sets: replica_sets.start(),
         machine_sets: machine_sets.start(),
-    }
-}
-
-impl Supervise for storage::State {
-    type Watch = storage::shell::Watch;
-
-    /// A session begins with the actor, if there is anything that it has to make sure of.
-    fn watching(actor: &mut SupervisorActor<Self>, ctx: &mut Context<SupervisorActor<Self>>) {
-        if actor.view.has_attached() {
-            actor.watch.begins_after = Some(actor.view_at);
-            actor.decide_later(storage::Command::Begin, ctx);
-        }
-        storage::shell::begin_asking(ctx);
-    }
-
-    fn look(about: &BTreeSet<StreamId>) -> Option<storage::Command> {
-        (!about.is_empty()).then(|| storage::Command::Look { about: about.iter().cloned().collect() })
-    }
-
-    fn followed_by(event: &storage::Event) -> Vec<StreamId> {
-        let volumes: Vec<&str> = match event {
-            storage::Event::Observed { changes } => changes.iter().map(|change| change.volume().as_str()).collect(),
-            storage::Event::VolumesObserved { changes } => {
-                changes.iter().map(|change| change.volume().as_str()).collect()
-            }
-            _ => Vec::new(),
-        };
-        let stream = |name| StreamId::new(crate::volume::State::KIND, name).ok();
-        volumes.into_iter().filter_map(stream).collect()
-    }
-
-    fn orders(view: &storage::View) -> &Orders {
-        &view.orders
     }
 }

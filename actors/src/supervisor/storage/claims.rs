@@ -8,7 +8,7 @@
 
 use bailiwick_journal::{StreamId, Version};
 
-use super::{View, volumes::version};
+use super::{View, known::version};
 use crate::{
     contract::Decider,
     filesystem::{self, MANAGED},

@@ -2,10 +2,7 @@
 
 use bailiwick_journal::{Cite, StreamId};
 
-use super::{
-    View, claims,
-    volumes::{is_let_go, version},
-};
+use super::{View, claims, known::version, volumes::is_let_go};
 use crate::{
     contract::Decider,
     filesystem::{self, Storage},

@@ -15,6 +15,7 @@
 mod claims;
 mod filesystems;
 mod gone;
+mod known;
 mod listing;
 mod prerequisites;
 mod rests;

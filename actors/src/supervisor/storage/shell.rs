@@ -6,12 +6,17 @@ use std::{collections::BTreeSet, time::Duration};
 use actix::{ActorFutureExt, AsyncContext, Context, Handler, Message, MessageResult, WrapFuture};
 use bailiwick_journal::{Position, StreamId};
 
-use super::{Command, Sighted, State, changes, has_volumes, machines_with_volumes, volume_changes};
+use super::{Command, Event, Sighted, State, View, changes, has_volumes, machines_with_volumes, volume_changes};
 use crate::{
+    contract::Decider,
     ports::CallKind,
     shell::Source,
-    supervisor::shell::SupervisorActor,
+    supervisor::{
+        Orders,
+        shell::{Supervise, SupervisorActor},
+    },
     vocab::{EffectId, Fault, FaultCode, Name},
+    volume,
 };
 
 /// The agent of this instance of a machine sees these block devices, and no others.
@@ -31,6 +36,37 @@ impl Handler<DevicesSeen> for SupervisorActor<State> {
         if !changes.is_empty() {
             self.decide_later(Command::Observe { changes }, ctx);
         }
+    }
+}
+
+impl Supervise for State {
+    type Watch = Watch;
+
+    /// A session begins with the actor, if there is anything that it has to make sure of.
+    fn watching(actor: &mut SupervisorActor<Self>, ctx: &mut Context<SupervisorActor<Self>>) {
+        if actor.view.has_attached() {
+            actor.watch.begins_after = Some(actor.view_at);
+            actor.decide_later(Command::Begin, ctx);
+        }
+        begin_asking(ctx);
+    }
+
+    fn look(about: &BTreeSet<StreamId>) -> Option<Command> {
+        (!about.is_empty()).then(|| Command::Look { about: about.iter().cloned().collect() })
+    }
+
+    fn followed_by(event: &Event) -> Vec<StreamId> {
+        let volumes: Vec<&str> = match event {
+            Event::Observed { changes } => changes.iter().map(|change| change.volume().as_str()).collect(),
+            Event::VolumesObserved { changes } => changes.iter().map(|change| change.volume().as_str()).collect(),
+            _ => Vec::new(),
+        };
+        let stream = |name| StreamId::new(volume::State::KIND, name).ok();
+        volumes.into_iter().filter_map(stream).collect()
+    }
+
+    fn orders(view: &View) -> &Orders {
+        &view.orders
     }
 }
 
@@ -67,7 +103,7 @@ const CHANGES_MAX: usize = 50;
 struct Poll;
 
 /// Providers are asked from now on.
-pub(crate) fn begin_asking(ctx: &mut Context<SupervisorActor<State>>) {
+fn begin_asking(ctx: &mut Context<SupervisorActor<State>>) {
     ctx.notify(Poll);
 }
 

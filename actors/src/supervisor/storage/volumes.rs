@@ -2,9 +2,9 @@
 
 use bailiwick_journal::{StreamId, Version};
 
-use super::{View, claims, zones::elsewhere};
+use super::{View, claims, known::version, zones::elsewhere};
 use crate::{
-    contract::{Decider, Fold},
+    contract::Decider,
     machine,
     supervisor::Order,
     vocab::{Life, Name},
@@ -248,8 +248,4 @@ fn releases(view: &View, machine: &Name, volume: &Name) -> Vec<Order> {
     }
     orders.retain(|(order, version)| view.orders.is_news(order, *version));
     orders.into_iter().map(|(order, _)| order).collect()
-}
-
-pub(super) fn version<D: Decider>(fold: &Fold<D>, name: &Name) -> Version {
-    fold.folded(name.as_str()).map_or(Version::ZERO, |folded| folded.version)
 }
