@@ -17,12 +17,13 @@ use serde_json::json;
 use super::{
     Global,
     exit::{CliError, Exit},
-    journal::{hex, not_imported},
+    failures::not_imported,
     output::{Cell, Column, Table},
     provider::REMEMBERED,
     session,
 };
 use crate::{
+    api::wire::journal::hex,
     client::ClientError,
     config::{enrolment_dir, exec_dir, journal_dir},
     node::place,

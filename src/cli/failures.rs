@@ -3,7 +3,7 @@
 use std::{error::Error, io};
 
 use bailiwick_actors::shell::AskError;
-use bailiwick_journal::{IntegrityReport, OpenError, ReadError};
+use bailiwick_journal::{ImportError, IntegrityReport, LineProblem, OpenError, ReadError};
 
 use super::{
     exit::{CLOSED_PIPE, CliError, Details, Exit},
@@ -256,4 +256,18 @@ impl From<OutputError> for CliError {
         }
         Self::new(Exit::Error, "output", "cannot print").because(&error)
     }
+}
+
+/// Why lines were not taken in.
+pub(super) fn not_imported(error: ImportError) -> CliError {
+    let told = match &error {
+        ImportError::Line { problem: LineProblem::Newer { .. }, .. } => {
+            CliError::new(Exit::Error, "not-imported", error.to_string())
+                .next("import it with the release that wrote it")
+        }
+        ImportError::Line { .. } => CliError::new(Exit::Integrity, "not-imported", error.to_string())
+            .next("export the journal again: this is no export, or it was changed; no journal was created"),
+        _ => CliError::new(Exit::Error, "not-imported", error.to_string()),
+    };
+    Error::source(&error).into_iter().fold(told, |told, cause| told.because(cause))
 }

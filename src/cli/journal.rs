@@ -8,9 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use bailiwick_journal::{
-    ExportError, Exported, Identity, ImportError, LineProblem, OpenError, Position, SalvageError, Salvaged, disk::Disk,
-};
+use bailiwick_journal::{ExportError, Exported, Identity, OpenError, Position, SalvageError, Salvaged, disk::Disk};
 use clap::{Args, Subcommand};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -19,14 +17,14 @@ use uuid::Uuid;
 use super::{
     Global, backup,
     exit::{CliError, Exit},
+    failures::not_imported,
     output::{Cell, Column, OutputError, Table},
     progress::say,
     session,
     steady_file::SteadyFile,
 };
-pub(super) use crate::api::wire::journal::hex;
 use crate::{
-    api::wire::journal::{Amounts, Checked, Counted, Recoverable},
+    api::wire::journal::{Amounts, Checked, Counted, Recoverable, hex},
     client::ClientError,
     config::journal_dir,
     words,
@@ -348,18 +346,4 @@ impl From<SalvageError> for CliError {
 /// `entries 3 to 7`, or `entry 3`.
 fn from_to<T: PartialEq + fmt::Display>(first: &T, last: &T) -> String {
     if first == last { format!("entry {first}") } else { format!("entries {first} to {last}") }
-}
-
-/// Why lines were not taken in.
-pub(super) fn not_imported(error: ImportError) -> CliError {
-    let told = match &error {
-        ImportError::Line { problem: LineProblem::Newer { .. }, .. } => {
-            CliError::new(Exit::Error, "not-imported", error.to_string())
-                .next("import it with the release that wrote it")
-        }
-        ImportError::Line { .. } => CliError::new(Exit::Integrity, "not-imported", error.to_string())
-            .next("export the journal again: this is no export, or it was changed; no journal was created"),
-        _ => CliError::new(Exit::Error, "not-imported", error.to_string()),
-    };
-    std::error::Error::source(&error).into_iter().fold(told, |told, cause| told.because(cause))
 }

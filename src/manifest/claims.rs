@@ -10,35 +10,20 @@ use std::sync::Arc;
 use bailiwick_actors::{
     contract::Decider,
     filesystem, filesystem_attachment, machine,
-    storage_rules::{Directive, Minimum, Pool, Pools, StorageConfig, StorageKind, default_pool, demand},
+    storage_rules::{Minimum, Pool, Pools, StorageConfig, StorageKind, default_pool, demand},
     vocab::Name,
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
 
 use super::{
-    check::{Known, Provider, Read, Reference, add},
     limits,
     pools::{known_pools, no_such_pool},
-    problem::{Code, Place, Problem, Problems},
+    problem::{Code, Problem, Problems},
+    read::{Claim, Known, Provider, Read, Reference, add},
     source::Source,
     wish::{Document, Wish},
 };
-
-/// What a machine's declaration asks for under one name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Claim {
-    pub place: Place,
-    pub field: String,
-    pub name: Name,
-    /// Where it is not said, the pool decides; a volume, if that is not said either.
-    pub kind: Option<StorageKind>,
-    pub directive: Directive,
-    pub path: Option<String>,
-    pub read_only: bool,
-    /// Whether it stays when the machine goes, if that is said.
-    pub is_persistent: Option<bool>,
-}
 
 /// Adds what machines ask for to what is declared, and what machines of sets ask for to their templates.
 pub(super) fn expand(documents: &mut Vec<Read>, known: Option<&Known>, sources: &[Source], problems: &mut Problems) {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use bailiwick_actors::{machine::Spec as Template, machine_deployment::Spec, vocab::Name};
 
 use super::{
-    check::{Known, Read, add},
     problem::{Code, Place, Problem, Problems},
+    read::{Known, Read, add},
     source::Source,
     wish::Wish,
 };

@@ -9,6 +9,7 @@ mod machine_deployment;
 mod machine_set;
 mod machine_wishes;
 mod patience;
+mod period;
 mod policy;
 mod replica_set;
 mod storage;
@@ -19,11 +20,11 @@ use std::{collections::BTreeMap, sync::Arc};
 use bailiwick_actors::{policy::default_name, vocab::Name};
 
 use super::{
-    check::{Provider, Read, Reference},
     fields::{Field, Fields, Reading},
     hint::nearest,
     limits,
     problem::{Code, Place, Problem, Problems},
+    read::{Provider, Read, Reference},
     tree::{Documents, Spot},
     wish::{Document, Note, Wish},
 };

@@ -13,9 +13,9 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 
 use super::{
-    check::{Known, Provider, Read, add},
     pools::known_pools,
     problem::{Code, Place, Problem, Problems},
+    read::{Known, Provider, Read, add},
     source::Source,
     wish::{Document, Wish},
 };

@@ -31,6 +31,7 @@ mod managed;
 mod mounts;
 mod pools;
 mod problem;
+mod read;
 mod source;
 mod tree;
 mod wish;
@@ -39,9 +40,9 @@ use std::path::PathBuf;
 
 use bailiwick_actors::vocab::Name;
 
-pub use check::Known;
 pub(crate) use hint::nearest;
 pub use problem::{Code, Excerpt, ManifestError, Place, Problem};
+pub use read::Known;
 pub use source::Source;
 pub use wish::{Document, Manifest, Note, Pooled, Wish};
 

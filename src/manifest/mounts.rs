@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use bailiwick_actors::storage_rules::is_within;
 
 use super::{
-    check::{Known, Read, add},
     problem::{Code, Problem, Problems},
+    read::{Known, Read, add},
     source::Source,
     wish::{Document, Wish},
 };

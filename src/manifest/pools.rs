@@ -6,9 +6,9 @@ use bailiwick_actors::storage_rules::{
 };
 
 use super::{
-    check::{Known, Provider, Read, add},
     hint::nearest,
     problem::{Code, Place, Problem, Problems},
+    read::{Known, Provider, Read, add},
     source::Source,
     wish::{Pooled, Wish},
 };

@@ -5,10 +5,10 @@ use bailiwick_actors::storage_rules::{Directive, StorageKind};
 use super::storage;
 use crate::{
     manifest::{
-        claims::Claim,
         fields::{Field, Fields, Reading},
         limits,
         problem::Code,
+        read::Claim,
         tree::{Body, Key},
     },
     text::cut,

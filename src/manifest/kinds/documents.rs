@@ -10,10 +10,10 @@ use bailiwick_actors::{
 
 use super::{label_map, label_name, machine_wishes as wishes};
 use crate::manifest::{
-    check::Reference,
     fields::{Field, Fields, Reading},
     limits,
     problem::Code,
+    read::Reference,
 };
 
 /// Reads what a document of this kind says.

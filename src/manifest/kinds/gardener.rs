@@ -31,10 +31,10 @@ use super::{
 };
 use crate::{
     manifest::{
-        check::{Provider, Read, Reference},
         fields::{Field, Fields, Reading},
         limits,
         problem::Code,
+        read::{Provider, Read, Reference},
         secret_variable,
         tree::{Body, Spot},
         wish::{Document, Wish},

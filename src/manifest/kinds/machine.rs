@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{machine::Workload, vocab::Name};
 
-use super::{machine_wishes as wishes, policy::period};
+use super::{machine_wishes as wishes, period::period};
 use crate::{
     manifest::{
-        check::{Provider, Reference},
         fields::{Field, Fields, Reading},
         limits,
         problem::Code,
+        read::{Provider, Reference},
         tree::Body,
     },
     text::cut,

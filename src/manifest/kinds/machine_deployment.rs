@@ -10,16 +10,16 @@ use bailiwick_actors::{
 use super::{
     label_map,
     machine_set::{replicas, template_of},
-    policy::positive_period,
+    period::positive_period,
     windows::windows,
 };
 use crate::{
     manifest::{
-        check::{Provider, Reference},
-        claims::Claim,
         fields::{Field, Fields, Reading},
         limits,
         problem::Code,
+        read::Claim,
+        read::{Provider, Reference},
     },
     text::cut,
 };

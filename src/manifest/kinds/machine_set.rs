@@ -7,11 +7,11 @@ use bailiwick_actors::{machine_set::Spec, storage_rules::StorageKind, vocab::Nam
 use super::{claims, label_map, machine};
 use crate::{
     manifest::{
-        check::{Provider, Reference},
-        claims::Claim,
         fields::{Field, Fields, Reading},
         limits,
         problem::Code,
+        read::Claim,
+        read::{Provider, Reference},
     },
     text::cut,
 };

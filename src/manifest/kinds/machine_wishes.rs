@@ -13,11 +13,11 @@ use bailiwick_actors::{
 use super::{label_map, label_name, patience::patience, storage::size};
 use crate::{
     manifest::{
-        check::Reference,
         fields::{Field, Fields, Reading},
         hint::nearest,
         limits,
         problem::Code,
+        read::Reference,
     },
     text::cut,
 };

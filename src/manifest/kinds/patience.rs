@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::machine::rules::Overrides;
 
-use super::policy::{period, positive_period};
+use super::period::{period, positive_period};
 use crate::manifest::{
     fields::{Field, Fields, Reading},
     limits,

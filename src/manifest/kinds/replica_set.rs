@@ -6,10 +6,10 @@ use bailiwick_actors::{
 };
 
 use crate::manifest::{
-    check::Reference,
     fields::{Field, Fields, Reading},
     limits,
     problem::Code,
+    read::Reference,
 };
 
 pub(super) fn replica_set(

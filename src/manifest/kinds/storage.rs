@@ -9,9 +9,9 @@ use bailiwick_actors::{
 
 use crate::{
     manifest::{
-        check::{Provider, Reference},
         fields::{Field, Fields, Reading},
         problem::Code,
+        read::{Provider, Reference},
         wish::Wish,
     },
     text::cut,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::vocab::{BadWindows, Day, Window, Windows};
 
-use super::policy::period;
+use super::period::period;
 use crate::{
     manifest::{
         fields::{Field, Fields, Reading},
