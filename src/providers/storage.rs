@@ -14,6 +14,7 @@
 //! Sources: the commands and their order are those of Juju's storage providers, without their known defects.
 
 mod ability;
+mod attribute;
 mod boot_table;
 mod command;
 mod content;

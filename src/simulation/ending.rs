@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use bailiwick_actors::vocab::Timestamp;
 use bailiwick_journal::{Position, StreamId};
 
-use super::{Observer, Simulation, engine::NOTICE_MS};
+use super::{Observer, Simulation};
+
+/// What has happened to the world is noticed within this time; before it nothing is called converged.
+const NOTICE_MS: u64 = 30_000;
 
 /// A node that has not converged, waits for nothing and has written nothing for this long does nothing any more.
 const STUCK_MS: u64 = 3_600_000;

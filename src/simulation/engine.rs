@@ -35,8 +35,6 @@ use crate::{
 
 /// How often the simulation looks whether the node has converged.
 const LOOK_MS: u64 = 1_000;
-/// What has happened to the world is noticed within this time; before it nothing is called converged.
-pub(super) const NOTICE_MS: u64 = 30_000;
 /// What a secret holds of which only the name is known.
 const PLACEHOLDER: &str = "a placeholder for what nobody but the provider is told";
 /// The moment at which simulations begin unless told otherwise: 2026-01-01T00:00:00Z.

@@ -4,7 +4,18 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::status::Trouble;
+/// An entity in trouble, or on its way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Trouble {
+    pub entity: String,
+    pub status: &'static str,
+    pub why: String,
+    /// Since when it is so, in milliseconds since 1970.
+    pub since_ms: u64,
+    /// When the next attempt begins; none if nothing happens by itself.
+    pub next_try_ms: Option<u64>,
+}
 
 /// As many of a group are told by name; more are counted.
 pub const NAMED_MAX: usize = 3;

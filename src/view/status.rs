@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{
     ClockStep, Fleet, HostTrouble,
-    alike::{Group, groups},
+    alike::{Group, Trouble, groups},
     budgets,
     filesystem_rows::{filesystem_attachments, filesystems},
     harvest::still_listed,
@@ -59,19 +59,6 @@ pub struct Count {
     pub kind: &'static str,
     pub status: &'static str,
     pub count: usize,
-}
-
-/// An entity in trouble, or on its way.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Trouble {
-    pub entity: String,
-    pub status: &'static str,
-    pub why: String,
-    /// Since when it is so, in milliseconds since 1970.
-    pub since_ms: u64,
-    /// When the next attempt begins; none if nothing happens by itself.
-    pub next_try_ms: Option<u64>,
 }
 
 /// Something that is declared and not so yet.

@@ -4,6 +4,7 @@
 
 mod arrows;
 mod bans;
+mod circles;
 mod ghosts;
 mod layers;
 mod named;
@@ -64,6 +65,11 @@ fn sources() -> Vec<Source> {
 
 fn hold(faults: Vec<Fault>) {
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+#[test]
+fn no_file_imports_in_a_circle() {
+    hold(circles::faults(&sources()));
 }
 
 #[test]

@@ -9,9 +9,10 @@ use bailiwick_actors::{
 
 use super::{
     AbsPath, DeviceName, Ground, KernelSight, Seen, Sight, StorageError, Tag, TagKind,
+    attribute::{attribute, block_class},
     error::Doing,
     record::{self, VolumeRecord},
-    sight::{attribute, block_class, identity, mounts},
+    sight::{identity, mounts},
 };
 
 /// So many devices are reported at the most.

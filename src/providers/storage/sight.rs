@@ -14,7 +14,13 @@ use rustix::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{AbsPath, Content, DeviceName, StorageError, content, error::Doing, written};
+use super::{
+    AbsPath, Content, DeviceName, StorageError,
+    attribute::{attribute, block_class},
+    content,
+    error::Doing,
+    written,
+};
 
 /// Looks at mounts and devices.
 pub trait Sight: Send + Sync + fmt::Debug {
@@ -144,10 +150,6 @@ impl Identity {
 /// Looks at this machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KernelSight;
-
-pub(super) fn block_class(device: &DeviceName) -> PathBuf {
-    PathBuf::from("/sys/class/block").join(device.as_str())
-}
 
 impl Sight for KernelSight {
     fn mounted_at(&self, path: &AbsPath) -> Result<Seen<Mount>, StorageError> {
@@ -281,21 +283,6 @@ pub(super) fn identity(device: &DeviceName, loop_file: Option<String>, bytes: u6
     let number = attribute(&disk.join("diskseq"))?.and_then(|text| text.parse().ok());
     let boot = attribute(&PathBuf::from("/proc/sys/kernel/random/boot_id"))?;
     Ok(Identity { hardware_id, loop_file, sequence: boot.zip(number), bytes })
-}
-
-/// One value of the kernel, without its line's end; none if it has none.
-pub(super) fn attribute(path: &PathBuf) -> Result<Option<String>, StorageError> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).trim_end_matches('\n').trim().to_owned())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        // Some attributes are there and say "not for this device".
-        Err(error)
-            if matches!(Errno::from_io_error(&error), Some(Errno::NODEV | Errno::INVAL | Errno::NXIO | Errno::IO)) =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(error).doing("ask the kernel"),
-    }
 }
 
 pub(super) fn mounts() -> Result<Vec<Mount>, StorageError> {

@@ -15,7 +15,11 @@ use rustix::{
     io::Errno,
 };
 
-use super::{AbsPath, DeviceName, Sight, StorageError, Tree, error::Doing, sight::attribute, sight::block_class};
+use super::{
+    AbsPath, DeviceName, Sight, StorageError, Tree,
+    attribute::{attribute, block_class},
+    error::Doing,
+};
 
 /// So much is read at a time.
 const CHUNK: u64 = 1024 * 1024;
