@@ -122,7 +122,8 @@ impl Supervise for State {
 
     fn resting(actor: &mut SupervisorActor<Self>, ctx: &mut Context<SupervisorActor<Self>>) {
         for provider in actor.unknown_sites() {
-            if actor.watch.asked_for_zones.insert(provider.clone()) && actor.watch.polling.insert(provider.clone()) {
+            actor.watch.asked_for_zones.insert(provider.clone());
+            if actor.watch.polling.insert(provider.clone()) {
                 actor.ask_provider(provider, ctx);
             }
         }
@@ -312,10 +313,15 @@ impl SupervisorActor<State> {
         }
     }
 
-    /// The providers that a machine waits for to tell which zones there are.
+    /// The providers that a machine waits for to tell which zones there are, and that were not asked for that yet.
     fn unknown_sites(&self) -> BTreeSet<Name> {
+        let (known, asked) = (&self.entity.state().zones, &self.watch.asked_for_zones);
+        let is_unknown = |provider: &&Name| !known.contains_key(*provider) && !asked.contains(*provider);
+        // Thousands of machines may wait, and this is looked at after every step.
+        if !self.services.providers.machines.keys().any(|provider| is_unknown(&provider)) {
+            return BTreeSet::new();
+        }
         let provider = |name: &Name| Some(&self.view.machines.get(name.as_str())?.spec.as_ref()?.provider);
-        let is_unknown = |provider: &&Name| !self.entity.state().zones.contains_key(*provider);
         self.view.tally.unsited.iter().filter_map(provider).filter(is_unknown).cloned().collect()
     }
 
