@@ -179,7 +179,7 @@ fn a_foreign_segment_is_refused_where_no_head_file_says_that_the_store_is_right(
     disk.damage(&segment(2), |bytes| *bytes = foreign.contents()[&segment(2)].clone());
     disk.remove("head").unwrap();
     let report = refused(&disk, &store);
-    assert_eq!(kinds(&report), [ProblemKind::ChainBroken, ProblemKind::ChainBroken, ProblemKind::LogCut]);
+    assert_eq!(kinds(&report), [ProblemKind::ChainBroken, ProblemKind::ChainBroken]);
 }
 
 #[test]
