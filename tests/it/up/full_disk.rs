@@ -96,9 +96,12 @@ fn a_full_disk_is_the_nodes_trouble_and_no_machine_is_given_up_for_it() {
     assert_eq!(machine()["effect"], effect, "it is the same instance");
 
     // Then its machine stays as it was. With room again all is over, by itself.
+    let ended = begun();
     fs::remove_file(small.filler()).expect("removed");
     eventually("it is over", || status()["node"] == Value::Array(Vec::new()));
     node.says("trouble is over");
+    // Until its workload is started again, its agent reports several times with room to record that.
+    eventually("its workload runs again", || begun() > ended);
     eventually("its agent is content", || status()["ready"] == status()["total"]);
     assert_eq!((&machine()["health"], &machine()["effect"]), (&"well".into(), &effect), "it is the same instance");
     lab.run(&["apply", &lab.manifest("c.yaml", bare.replace("a}", "c}"))]).code(0);
