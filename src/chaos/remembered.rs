@@ -114,6 +114,13 @@ impl Remembered {
         Self { journal, ..Self::default() }
     }
 
+    /// What another journal asked for, from which this one was imported as new, is in the world of that one's node.
+    pub fn forget_asked(&mut self) {
+        self.asked.clear();
+        self.instances.clear();
+        self.made.clear();
+    }
+
     /// Takes the next entry in.
     ///
     /// # Errors

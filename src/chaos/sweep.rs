@@ -128,6 +128,8 @@ struct Boundary {
     remembered: Remembered,
     /// What was given up before.
     given_up: BTreeSet<StreamId>,
+    /// What belongs to the journal that this one was imported from.
+    taken_over: BTreeSet<StreamId>,
     /// What is an operator's to set going again: it need not become ready.
     left: BTreeSet<StreamId>,
     /// When the last of the holds ends that end in time.
@@ -198,6 +200,7 @@ fn boundaries(
         if is_import(&entry) {
             // What came before was another node's: no node of this identity ever started there.
             boundaries.clear();
+            remembered.forget_asked();
         }
         remembered.apply(&entry)?;
         observer.take_in(&entry)?;
@@ -206,7 +209,8 @@ fn boundaries(
             let given_up = observer.given_up().into_iter().collect();
             let left = observer.left_to_operators(end).into_iter().collect();
             let (header, remembered) = (entry.header.clone(), remembered.clone());
-            boundaries.push(Boundary { header, remembered, given_up, left, held_until: observer.held_until(end) });
+            let (taken_over, held_until) = (observer.taken_over().into_iter().collect(), observer.held_until(end));
+            boundaries.push(Boundary { header, remembered, given_up, taken_over, left, held_until });
         }
     }
     let around = Around { journal: journal.id(), surroundings };
@@ -238,7 +242,7 @@ impl Boundary {
         simulation.providers = around.surroundings.providers();
         simulation.secrets = around.surroundings.secrets();
         simulation.devices = Some(around.surroundings.devices());
-        simulation.resigned = self.given_up.union(&self.left).cloned().collect();
+        simulation.resigned = self.given_up.iter().chain(&self.taken_over).chain(&self.left).cloned().collect();
         let held_ms = self.held_until.map_or(0, |until| until.since(simulation.epoch));
         simulation.until_ms = setup.until_ms.saturating_add(held_ms);
         let sets = self.remembered.sets(calls);
@@ -277,10 +281,14 @@ impl Boundary {
         }
         // Its time was over at the start; that it is kept for diagnosis since then is not that nobody cares.
         let before = |stream: &StreamId| self.given_up.contains(stream) && status(stream) != "kept";
-        let is_given_up = |stream: &StreamId| before(stream) || report.not_offered.contains(stream);
+        let is_given_up = |stream: &StreamId| {
+            before(stream) || report.not_offered.contains(stream) || self.taken_over.contains(stream)
+        };
         let because_given_up = report.resting.iter().filter(|(_, reason)| is_given_up(reason));
         let told = because_given_up.map(|(stream, reason)| {
-            let how = if before(reason) {
+            let how = if self.taken_over.contains(reason) {
+                "stays with the journal that this one was imported from"
+            } else if before(reason) {
                 "was given up before the start"
             } else {
                 "was given up after the start: its provider cannot do it"

@@ -9,7 +9,10 @@ use bailiwick_actors::{
     vocab::{Fault, FaultCode, Timestamp},
     volume,
 };
-use bailiwick_journal::{Config, Draft, Entry, Journal, LocalJournal, Position, ReadOnlyJournal, Settings};
+use bailiwick_journal::{
+    Config, Draft, Entry, Identity, Journal, LocalJournal, Position, ReadOnlyJournal, Settings, import_as,
+};
+use uuid::Uuid;
 
 use super::{Ending, Setup, Sweep, Trial, sweep};
 use crate::{
@@ -256,6 +259,31 @@ fn what_waits_for_something_that_was_given_up_is_named_and_not_stuck() {
     assert_eq!(entities[..], [waiting, "volume/big was given up before the start"]);
     // Nobody who is not waited for keeps the others from being timed.
     assert!(sweep.trials.iter().all(|trial| trial.converged_ms.is_some_and(|ms| ms < 7_200_000)), "{sweep:?}");
+}
+
+#[test]
+fn what_stays_with_the_journal_that_this_one_was_imported_from_is_named_and_not_stuck() {
+    // given: the journal of a node that attached volumes, imported as new
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/lab.yaml");
+    let scenario = Scenario::of_manifest(&std::fs::read_to_string(example).expect("an example")).expect("a manifest");
+    let (_, kept) = Simulation::of(scenario).run_and_keep().expect("it runs");
+    let old = ReadOnlyJournal::open_on(Arc::new(kept.disk)).expect("a journal that nobody has open");
+    let mut lines = Vec::new();
+    old.export(&mut lines).expect("exported");
+    let new = tempfile::tempdir().expect("a folder");
+    import_as(&mut lines.as_slice(), new.path(), Identity::New(Uuid::from_u128(7))).expect("imported");
+    // when
+    let journal = ReadOnlyJournal::open(new.path()).expect("a closed journal");
+    let sweep = sweep(&journal, Setup::default(), &|_, _| ()).expect("it can be swept");
+    // then
+    assert!(sweep.is_good() && sweep.given_up > 0, "{:#?}", bad(&sweep));
+    let Some(Ending::GivenUp { entities }) = sweep.trials.last().map(|trial| &trial.ending) else {
+        panic!("{:#?}", sweep.trials.last());
+    };
+    assert!(
+        entities.iter().any(|told| told.ends_with(" stays with the journal that this one was imported from")),
+        "{entities:?}"
+    );
 }
 
 #[test]

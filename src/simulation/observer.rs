@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bailiwick_actors::{
     contract::{Decider, Fold, Folded, StoredError},
     filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, replica_set,
+    shell::Kind,
     supervisor::storage::zone_of,
     vocab::{EffectId, FaultCode, Life, Name, Outlook, Timestamp, Zone},
     volume::{self, Storage},
@@ -227,6 +228,20 @@ impl Observer {
             if folded.state.effort().is_some_and(|effort| is_it(&effort.outlook)) {
                 streams.push(stream::<filesystem_attachment::State>(name));
             }
+        }
+        streams
+    }
+
+    /// The volumes and filesystems that belong to the journal which this one was imported from as new.
+    pub fn taken_over(&self) -> Vec<StreamId> {
+        let mut streams = Vec::new();
+        for (name, folded) in self.volumes.iter() {
+            let stream = stream::<volume::State>(name);
+            streams.extend(folded.state.is_taken_over(self.journal, &stream).then_some(stream));
+        }
+        for (name, folded) in self.filesystems.iter() {
+            let stream = stream::<filesystem::State>(name);
+            streams.extend(folded.state.is_taken_over(self.journal, &stream).then_some(stream));
         }
         streams
     }

@@ -6,8 +6,8 @@ use bailiwick_actors::{
     contract::{Decider, Fold, Folded},
     machine::{self, Health, Instance, Node},
     policy,
-    shell::STAYS_THERE,
-    vocab::{EffectId, Effort, Fault, Name, Outlook, Timestamp},
+    shell::{Kind, STAYS_THERE},
+    vocab::{Effort, Fault, Name, Outlook, Timestamp},
     volume::{self, Storage},
     volume_attachment::{self, Link},
 };
@@ -375,16 +375,10 @@ pub(super) fn volume_detail(fleet: &Fleet, stream: &StreamId, state: &volume::St
 /// Why a volume is lost, if it is.
 pub(super) fn lost(fleet: &Fleet, stream: &StreamId, state: &volume::State) -> Option<String> {
     let since = state.lost?;
-    if is_of_other_journal(fleet, stream, state) {
+    if state.is_taken_over(fleet.journal, stream) {
         return Some(STAYS_THERE.to_owned());
     }
     Some(format!("its provider no longer lists it (noticed at {since})"))
-}
-
-/// Whether it was made by the journal that this one was imported from.
-pub(super) fn is_of_other_journal(fleet: &Fleet, stream: &StreamId, state: &volume::State) -> bool {
-    let Storage::Provisioned { intent, volume } = &state.storage else { return false };
-    volume.effect != EffectId::of(fleet.journal, stream, *intent)
 }
 
 /// That it outlived the machine of a set that it was made for.

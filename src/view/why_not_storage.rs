@@ -3,6 +3,7 @@
 use bailiwick_actors::{
     contract::Decider,
     filesystem, filesystem_attachment, machine,
+    shell::Kind,
     vocab::{Effort, Life, Name, StorageRemoval, Timestamp},
     volume, volume_attachment,
 };
@@ -10,7 +11,7 @@ use bailiwick_journal::StreamId;
 
 use super::{
     Blocker, Fleet, blockers,
-    rows::{is_of_other_journal, lost, lost_beneath},
+    rows::{lost, lost_beneath},
     why_not::{A_REQUEST, NO_REQUEST, THE_END, Unmet, declared, effort_unmet, why_not},
     why_not_sets::of_other,
 };
@@ -61,7 +62,7 @@ fn volume_made(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Optio
     match &state.storage {
         volume::Storage::Provisioned { .. } => lost(fleet, entity, state).map(|because| {
             let again = format!("`bailiwick destroy {entity}` and applying it again");
-            let is_listed_elsewhere = is_of_other_journal(fleet, entity, state);
+            let is_listed_elsewhere = state.is_taken_over(fleet.journal, entity);
             let by =
                 if is_listed_elsewhere { again } else { format!("a list of its provider that has it, or {again}") };
             Unmet::new(MADE, because, by)

@@ -114,8 +114,8 @@ impl<D: Kind> AnyEntity for Entity<D> {
     }
 
     fn note_taken_over(&self, journal: Uuid, into: &mut TakenOver) {
-        if let Some((intent, made)) = self.state().made() {
-            into.note(journal, self.stream(), intent, made);
+        if self.state().is_taken_over(journal, self.stream()) {
+            into.extend(self.state().made().map(|(_, made)| made));
         }
     }
 }

@@ -42,6 +42,11 @@ pub trait Kind: Decider<View = NoView, Command: Asked<State = Self>> + Unpin {
         None
     }
 
+    /// Whether another journal made it: the one that this one was imported from as new.
+    fn is_taken_over(&self, journal: Uuid, stream: &StreamId) -> bool {
+        self.made().is_some_and(|(intent, made)| made != EffectId::of(journal, stream, intent))
+    }
+
     /// Whether it was removed and has not gone yet: what it still has to do gives something back, so it goes on while the
     /// disk is nearly full.
     fn is_leaving(&self) -> bool {

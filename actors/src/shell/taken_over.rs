@@ -4,9 +4,6 @@
 
 use std::collections::BTreeSet;
 
-use bailiwick_journal::{StreamId, Version};
-use uuid::Uuid;
-
 use super::{
     bulk::Report,
     calls::{Call, FilesystemCall, Perform, VolumeCall},
@@ -23,11 +20,9 @@ use crate::{
 pub struct TakenOver(BTreeSet<EffectId>);
 
 impl TakenOver {
-    /// Adds what was made under this id, unless this journal made it.
-    pub(super) fn note(&mut self, journal: Uuid, stream: &StreamId, intent: Version, made: EffectId) {
-        if made != EffectId::of(journal, stream, intent) {
-            self.0.insert(made);
-        }
+    /// Adds what another journal made.
+    pub(super) fn extend(&mut self, made: impl IntoIterator<Item = EffectId>) {
+        self.0.extend(made);
     }
 
     /// Leaves out of a list what is not ours.
