@@ -17,7 +17,7 @@ mod windows;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use bailiwick_actors::{policy::default_name, vocab::Name};
+use bailiwick_actors::vocab::Name;
 
 use super::{
     fields::{Field, Fields, Reading},
@@ -157,10 +157,6 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             let metadata = Metadata::required(&top, &["name"], reading);
             let document = policy::policy(&spec?, reading);
             let (at, name) = metadata?.name(reading)?;
-            if name != default_name() {
-                let text = format!("policy {name} has no effect: only policy {} is used", default_name());
-                reading.note(at, "metadata.name", text);
-            }
             (at, Wish::Policy { name, document: Box::new(document?) })
         }
         "ReplicaSet" => {

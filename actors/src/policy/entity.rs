@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use bailiwick_journal::{PolicyRef, StreamId, Version};
 use serde::{Deserialize, Serialize};
 
-use super::{Document, pools};
+use super::{Document, default_name, pools};
 use crate::{
     contract::{
         Code, Decider, Decision, Facts, NoEffect, NoView, PolicyInForce, Stored, Touches, Verdict, is_news, reasons,
@@ -80,6 +80,8 @@ pub enum Rejection {
     PoolIsDefault { name: PoolName },
     #[error("{setting} must be at least {:?}", Duration::from_millis(*least_ms))]
     TooShort { setting: String, least_ms: u64 },
+    #[error("only policy {} is used; name it so, or try it with `audit replay --policy FILE`", default_name())]
+    NotUsed,
 }
 
 impl Code for Rejection {
@@ -93,6 +95,7 @@ impl Code for Rejection {
             Self::BadWindows { .. } => "bad-windows",
             Self::PoolIsDefault { .. } => "pool-is-default",
             Self::TooShort { .. } => "too-short",
+            Self::NotUsed => "not-used",
         }
     }
 }
@@ -131,7 +134,10 @@ impl Decider for State {
     type Effect = NoEffect;
     type View = NoView;
 
-    fn decide(&self, command: &Command, _facts: &Facts<'_, Self>) -> Verdict<Self> {
+    fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
+        if facts.stream.name() != default_name().as_str() {
+            return Err(Rejection::NotUsed);
+        }
         let document = match command {
             Command::Revise(document) => document,
             Command::CreatePool { name, settings } => return pools::create(self, name, settings),

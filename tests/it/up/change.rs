@@ -160,6 +160,7 @@ fn a_plan_is_refused_as_the_apply_would_be() {
         (VOLUME.replace("8M", "16M"), "refused", "volume/v: spec.size is immutable"),
         (format!("{TWO_MACHINES}{mounted}"), "not-mountable", "omit `path`"),
         (format!("{TWO_MACHINES}{}{policy}", no_path(mounted)), "not-mountable", "leave `storage.mountDir` out"),
+        (policy.replace("default", "strict"), "refused", "only policy default is used"),
     ];
     for (text, code, said) in cases {
         let file = lab.manifest("other.yaml", &text);

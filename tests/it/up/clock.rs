@@ -59,7 +59,7 @@ impl Bench {
 }
 
 fn declare(node: &Node, name: &str) {
-    let text = format!("{{apiVersion: bailiwick/v1, kind: Policy, metadata: {{name: {name}}}, spec: {{}}}}");
+    let text = format!("{{apiVersion: bailiwick/v1, kind: Space, metadata: {{name: {name}}}, spec: {{}}}}");
     let wishes = manifest::parse(&[manifest::Source::new("inline", text)], &manifest::Known::default()).expect("valid");
     let handle = node.handle();
     handle
@@ -117,9 +117,9 @@ fn after_a_correction_times_are_shown_by_the_clock_and_recorded_ones_never_go_ba
     declare(&node, "corrected");
 
     // Then what was declared before is as old as the clock says,
-    let policies = ask(&node, &Query::List { kind: "policy".into(), selector: Selector::default(), at: None });
-    let ages = policies.as_array().expect("policies").iter().map(|row| row["ageMs"].as_u64().expect("an age"));
-    assert!(ages.clone().count() == 4 && ages.max() < Some(HOUR + 1_000), "{policies}");
+    let spaces = ask(&node, &Query::List { kind: "space".into(), selector: Selector::default(), at: None });
+    let ages = spaces.as_array().expect("spaces").iter().map(|row| row["ageMs"].as_u64().expect("an age"));
+    assert!(ages.clone().count() == 3 && ages.max() < Some(HOUR + 1_000), "{spaces}");
 
     // and nothing is odd any more, and what is shown is by the clock, in order.
     let status = ask(&node, &Query::Status { at: None });
