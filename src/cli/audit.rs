@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bailiwick_actors::{policy::Document, ports::Clock};
+use bailiwick_actors::{policy::Document, ports::Clock, vocab::Timestamp};
 use bailiwick_journal::Position;
 use clap::{Args, Subcommand};
 use serde::de::DeserializeOwned;
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     api::query::Query,
-    audit::{Divergence, Flip, Options, Rehearsal, ReplayError, ReplayReport},
+    audit::{Difference, Divergence, Flip, Options, Rehearsal, ReplayError, ReplayReport},
     clock::SystemClock,
     config::journal_dir,
     manifest::{self, ManifestError, Wish},
@@ -184,14 +184,23 @@ fn rehearsed(rehearsal: &Rehearsal) -> Table {
                 && code(&flip.redecided) == group.redecided
         };
         for flip in rehearsal.flips.iter().filter(is_of) {
-            for (index, line) in flip.to_string().lines().enumerate() {
-                let name = if index == 0 { Cell::from("  at") } else { Cell::from("") };
-                table.add([name, line.into()]);
+            table.add([Cell::from("  at"), format!("{} {} {}", flip.position, flip.time, flip.stream).into()]);
+            for difference in &flip.differences {
+                table.add([Cell::from(""), format!("    {}", told(difference, group.flip)).into()]);
             }
         }
     }
     divergences(&mut table, "unsound", &rehearsal.unsound);
     table
+}
+
+/// What would have been different: a due time as a moment, anything else as it is stored.
+fn told(difference: &Difference, flip: Flip) -> String {
+    let moment = |value: &serde_json::Value| value.as_u64().map(|ms| Timestamp(ms).to_string());
+    match (flip, moment(&difference.redecided), moment(&difference.recorded)) {
+        (Flip::DueTime, Some(redecided), Some(recorded)) => format!("due at {redecided} instead of {recorded}"),
+        _ => difference.to_string(),
+    }
 }
 
 impl From<ReplayError> for CliError {

@@ -128,10 +128,16 @@ impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}: {}: {}", self.position, self.time, self.stream, self.what.code(), self.text)?;
         for difference in &self.differences {
-            let Difference { field, recorded, redecided } = difference;
-            write!(f, "\n    {field}: recorded {}, decided again {}", or_nothing(recorded), or_nothing(redecided))?;
+            write!(f, "\n    {difference}")?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { field, recorded, redecided } = self;
+        write!(f, "{field}: recorded {}, decided again {}", or_nothing(recorded), or_nothing(redecided))
     }
 }
 
