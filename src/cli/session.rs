@@ -176,11 +176,22 @@ async fn while_it_lives<T>(
     global: &Global,
     answer: impl Future<Output = Result<T, ClientError>>,
 ) -> Result<T, ClientError> {
+    let is_silent = async || {
+        let Ok(client) = client(global) else { return false };
+        matches!(client.get_json::<serde_json::Value>("/v1/node").await, Err(ClientError::TimedOut))
+    };
+    unless_silent(answer, is_silent).await
+}
+
+/// An answer that may take long, unless the node is found silent meanwhile.
+async fn unless_silent<T>(
+    answer: impl Future<Output = Result<T, ClientError>>,
+    is_silent: impl AsyncFn() -> bool,
+) -> Result<T, ClientError> {
     let silence = async {
         loop {
             tokio::time::sleep(SIGN_OF_LIFE).await;
-            let Ok(client) = client(global) else { continue };
-            if let Err(ClientError::TimedOut) = client.get_json::<serde_json::Value>("/v1/node").await {
+            if is_silent().await {
                 return;
             }
         }
@@ -312,5 +323,35 @@ pub(super) fn moment(text: &str) -> Result<At, CliError> {
         Ok(Moment::Time(time)) => Ok(At::Time(time.0)),
         Ok(Moment::Ago(ms)) => Ok(At::Ago(ms)),
         Err(error) => Err(CliError::usage(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{cell::Cell, future::pending};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_long_answer_is_waited_for_while_the_node_says_its_name() {
+        let asked = Cell::new(0);
+        let answer = async {
+            tokio::time::sleep(Duration::from_secs(600)).await;
+            Ok(7)
+        };
+        let given = unless_silent(answer, async || {
+            asked.set(asked.get() + 1);
+            false
+        });
+        assert!(matches!(given.await, Ok(7)));
+        assert!(asked.get() > 100, "{}", asked.get());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stopped_node_ends_a_long_question() {
+        let started = tokio::time::Instant::now();
+        let given = unless_silent(pending::<Result<(), _>>(), async || started.elapsed() > Duration::from_secs(20));
+        assert!(matches!(given.await, Err(ClientError::TimedOut)));
+        assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
     }
 }

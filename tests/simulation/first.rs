@@ -57,3 +57,18 @@ fn a_lab_comes_up_and_goes() {
     assert_eq!(report.statuses["volume/data"], "available");
     assert_eq!(report.statuses["volume-attachment/beta:logs"], "attached");
 }
+
+#[test]
+fn the_first_machines_do_not_wait_for_the_next_poll_of_their_provider() {
+    // Given a node that polled its provider when it started, for nobody, and will again in three seconds.
+    let set = "apiVersion: bailiwick/v1\nkind: MachineSet\nmetadata: {name: web}\n\
+               spec: {replicas: 2, template: {spec: {provider: simulated}}}\n";
+    let applied_ms = 7_000;
+    let mut simulation = Simulation::new(1);
+    simulation.script = vec![Planned { at_ms: applied_ms, what: Happening::Apply(wishes(set)) }];
+    // When its first machines are declared in between, which are to be spread over its zones.
+    let report = simulation.run().unwrap();
+    // Then it is asked for them at once.
+    assert_eq!(report.wrong, Vec::<String>::new());
+    assert!(report.converged_ms.is_some_and(|ms| ms < 20_000), "{:?} {:?}", report.converged_ms, report.called_ms);
+}

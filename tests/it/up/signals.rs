@@ -107,6 +107,7 @@ fn everything_goes_beside_a_running_node_that_runs_on() {
     lab.run(&["wait"]).code(0);
     // What is on its way out already is waited for too.
     lab.run(&["apply", &lab.up_args()[1], "--wait"]).code(0);
+    lab.run(&["wait", "attachment/clerk:ledger", "--for", "attached"]).code(0);
     lab.run(&["delete", "--all"]).code(0);
     lab.run(&["down"]).code(0).says("everything is gone");
     nothing_made(&lab);
@@ -115,7 +116,7 @@ fn everything_goes_beside_a_running_node_that_runs_on() {
         lab.run(&["apply", &args[1], "--wait"]).code(0);
         lab.run(going).code(0);
         nothing_made(&lab);
-        lab.run(going).code(0);
+        lab.run(going).code(0).says("nothing to delete");
     }
     lab.run(&["delete", "--all", "machine/clerk"]).code(64);
     lab.run(&["delete"]).code(64);
