@@ -378,6 +378,7 @@ impl Course {
             Happening::Secret { name, holds } => self.secrets.set(name, holds.clone().map(SecretData::new)),
             Happening::Calm => self.world.stop_faults(),
             Happening::Jump { by_ms } => self.clock.jump(*by_ms),
+            Happening::Suspend { for_ms } => tokio::time::advance(Duration::from_millis(*for_ms)).await,
             Happening::Disk(space) => self.storage.set_space(*space),
         }
         Ok(())

@@ -136,6 +136,7 @@ struct EventLine {
     faults: Option<BTreeMap<String, Faults>>,
     calm: Option<bool>,
     jump: Option<String>,
+    suspend: Option<String>,
     disk: Option<DiskSpace>,
 }
 
@@ -373,6 +374,9 @@ impl Reader<'_> {
         }
         if let Some(text) = line.jump {
             all.push(Happening::Jump { by_ms: self.signed_period(field, &text)? });
+        }
+        if let Some(text) = line.suspend {
+            all.push(Happening::Suspend { for_ms: self.period(field, &text)? });
         }
         if let Some(space) = line.disk {
             all.push(Happening::Disk(space));

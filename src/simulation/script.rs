@@ -78,6 +78,8 @@ pub enum Happening {
     Calm,
     /// Somebody sets the wall clock.
     Jump { by_ms: i64 },
+    /// The host of the node sleeps for this long: time goes by, and nothing of the node runs.
+    Suspend { for_ms: u64 },
     /// The node's disk is full, but for what is kept for its operators; or has room again.
     Disk(DiskSpace),
 }
@@ -97,6 +99,7 @@ impl Happening {
             Self::Dark { for_ms, .. }
             | Self::Silence { for_ms, .. }
             | Self::Outage { for_ms, .. }
+            | Self::Suspend { for_ms }
             | Self::ZoneOutage { for_ms, .. } => *for_ms,
             Self::Hold { for_ms, .. } => for_ms.unwrap_or(0),
             _ => 0,
@@ -150,6 +153,7 @@ impl Happening {
             Self::Secret { name, holds: Some(_) } => format!("secret {name} exists from now on"),
             Self::Secret { name, holds: None } => format!("secret {name} is gone"),
             Self::Calm => "all providers behave from now on".into(),
+            Self::Suspend { for_ms } => format!("the node's host sleeps for {}", seconds(*for_ms)),
             Self::Disk(DiskSpace::Full) => "the node's disk is full".into(),
             Self::Disk(DiskSpace::Free) => "the node's disk has room again".into(),
             Self::Jump { by_ms } => {

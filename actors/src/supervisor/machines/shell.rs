@@ -29,9 +29,12 @@ const CHANGES_MAX: usize = 50;
 #[derive(Debug, Default)]
 pub struct Watch {
     /// When the watching began, and what the journal held then.
-    started: Option<Instant>,
     started_time: Timestamp,
     started_at: Position,
+    /// Since when it has been listening to the agents without a break.
+    listening: Option<Instant>,
+    /// When it polled last.
+    polled: Option<Instant>,
     last_seen: BTreeMap<EffectId, Seen>,
     /// The instances that somebody has shown since: their provider, in a list, or the agent inside.
     shown: BTreeSet<EffectId>,
@@ -114,7 +117,6 @@ impl Supervise for State {
     }
 
     fn watching(actor: &mut SupervisorActor<Self>, ctx: &mut Context<SupervisorActor<Self>>) {
-        actor.watch.started = Some(Instant::now());
         actor.watch.started_time = actor.services.now();
         actor.watch.started_at = actor.services.journal.head().position;
         ctx.notify(Poll);
@@ -325,12 +327,18 @@ impl SupervisorActor<State> {
         self.view.tally.unsited.iter().filter_map(provider).filter(is_unknown).cloned().collect()
     }
 
-    /// Tells the machines whose agents were silent for too long. After a start nobody is called silent for a while.
+    /// Tells the machines whose agents were silent for too long. After a start nobody is called silent for a while; nor after
+    /// the node itself did not run, because it was stopped or its host slept.
     fn tell_the_silent(&mut self, ctx: &mut Context<Self>) {
         let policy = self.services.policy();
         let machines = &policy.document.machines;
         let is_over = |since: Instant, ms: u64| since.elapsed() > Duration::from_millis(ms);
-        let grace_is_over = self.watch.started.is_some_and(|started| is_over(started, machines.restart_grace_ms));
+        let break_ms = machines.poll_ms.saturating_add(machines.node_stale_ms / 2);
+        let was_away = self.watch.polled.replace(Instant::now()).is_none_or(|polled| is_over(polled, break_ms));
+        if was_away {
+            self.watch.listening = Some(Instant::now());
+        }
+        let grace_is_over = self.watch.listening.is_some_and(|since| is_over(since, machines.restart_grace_ms));
         let mut silent = Vec::new();
         let mut running = BTreeSet::new();
         for (name, folded) in self.view.machines.iter() {
