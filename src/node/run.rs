@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
     os::unix::fs::{DirBuilderExt, PermissionsExt},
-    path::PathBuf,
+    path::{Path, PathBuf},
     rc::Rc,
     sync::{Arc, mpsc},
     time::Duration,
@@ -23,7 +23,7 @@ use uuid::Uuid;
 use super::{
     StartError, Started, StopError,
     key::node_key,
-    place::{self, Twin},
+    place::{self, Elsewhere, Twin},
     quotas,
 };
 use crate::{
@@ -100,11 +100,15 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
     let settings = config.journal.clone();
     let place = config.data_dir.join("place.json");
     let cannot = |action: &'static str, path: PathBuf| move |source| StartError::Io { action, path, source };
-    let elsewhere = match place::look(&config.data_dir).map_err(cannot("read", place.clone()))? {
+    let elsewhere = match place::look(&config.data_dir).map_err(cannot("read", place))? {
         Ok(elsewhere) => elsewhere,
         Err(Twin { path, holder }) => return Err(StartError::Twin { path, holder }),
     };
-    let told_elsewhere = elsewhere.told.clone();
+    // Before a new one is made in its place.
+    let machines = local_dir(&config.data_dir).join("machines");
+    if holds_nothing(&dir) && fs::read_dir(&machines).is_ok_and(|mut machines| machines.next().is_some()) {
+        return Err(StartError::JournalGone { machines });
+    }
     let (journal, report) = open_journal(|| bailiwick_journal::Config {
         dir: dir.clone(),
         now_ms: clock.now().0,
@@ -112,11 +116,26 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
         settings: settings.clone(),
     })
     .await?;
-    let machines = local_dir(&config.data_dir).join("machines");
-    if report.created && fs::read_dir(&machines).is_ok_and(|mut machines| machines.next().is_some()) {
-        return Err(StartError::JournalGone { machines });
-    }
     let journal = Arc::new(journal);
+    let started = start_on(config, journal.clone(), report, clock, elsewhere).await;
+    if started.is_err() {
+        // Why it did not start is said already; and what the journal holds is whole.
+        journal.close().ok();
+    }
+    started
+}
+
+/// Starts on a journal that is open.
+async fn start_on(
+    config: &Config,
+    journal: Arc<LocalJournal>,
+    report: OpenReport,
+    clock: Arc<dyn Clock>,
+    elsewhere: Elsewhere,
+) -> Result<Parts, StartError> {
+    let place = config.data_dir.join("place.json");
+    let cannot = |action: &'static str, path: PathBuf| move |source| StartError::Io { action, path, source };
+    let told_elsewhere = elsewhere.told.clone();
     let unreadable = |error: ReadError| AssembleError::Rebuild(error.into());
     let calendar = Calendar::of(&*journal).map_err(unreadable)?;
     clock.go_on_from(calendar.going_on(clock.wall()).max(Timestamp(journal.head().time_ms)));
@@ -160,6 +179,14 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
         socket: config.listen.then(|| config.data_dir.join("node.sock")),
     };
     Ok(Parts { handle, started, running, server, journal, socket: Some(socket) })
+}
+
+/// Whether a journal's directory is missing, or holds at most what a creation begins with.
+fn holds_nothing(dir: &Path) -> bool {
+    fs::read_dir(dir).map_or_else(
+        |error| error.kind() == io::ErrorKind::NotFound,
+        |names| names.flatten().all(|name| name.file_name() == "lock" || name.file_name() == "FORMAT.tmp"),
+    )
 }
 
 /// Opens the journal. Somebody may be reading it while no node runs (`get`, `why`): a start waits until that is over.

@@ -90,7 +90,28 @@ fn a_lost_key_without_a_backup_is_replaced_and_the_same_agents_go_on() {
     lab.run(&args).code(78).says("node-key-lost").says("--new-node-key");
     // then it goes on with a new key and the same machines, whose agents report
     args.extend(["--once", "--new-node-key"]);
-    lab.run(&args).code(0);
+    // and the start that was refused closed the journal in order.
+    lab.run(&args).code(0).says("journal: clean");
+    assert_eq!(settled(&lab), before);
+    lab.down();
+}
+
+#[test]
+fn no_new_journal_takes_the_place_of_one_that_is_gone_while_its_machines_run() {
+    // Given machines that run, and a journal that is gone
+    let lab = Lab::new();
+    lab.up();
+    let before = settled(&lab);
+    let (there, aside) = (lab.data().join("journal"), lab.data().join("journal-aside"));
+    fs::rename(&there, &aside).expect("moved");
+    // when a node is started, however often, then it refuses,
+    for _ in 0..2 {
+        lab.run(&["serve"]).code(6).says("error[journal-gone]").says("restore the journal");
+    }
+    // and goes on where it was once the journal is back.
+    fs::remove_dir_all(&there).ok();
+    fs::rename(&aside, &there).expect("moved back");
+    lab.up().says("journal: clean");
     assert_eq!(settled(&lab), before);
     lab.down();
 }
