@@ -1,4 +1,4 @@
-//! What a backup and an export cost those who command the node meanwhile.
+//! What a backup, an export and a check of the journal cost those who command the node meanwhile.
 //!
 //! ```text
 //! cargo bench --bench backup -- [--entries 40000] [--rate 100] [--rounds 9] [--dir DIR] [--json]
@@ -6,9 +6,9 @@
 //!
 //! Fills a journal, makes the lab of `examples/lab.yaml` on top of it and starts a node. Its machines are held and let go
 //! again at a steady rate, through the socket: in turn while `bailiwick backup` runs, while `bailiwick journal export` runs,
-//! and as long without either. A command's time begins when it was due, so that one that waits for another counts the wait.
+//! while `bailiwick journal check` runs, and as long without. A command's time begins when it was due, so that one that waits for another counts the wait.
 //! Then every backup is checked, and compared entry by entry with the journal it was made of. Ends with 1 if the p99 of
-//! either is more than 1.5 times the p99 without, in the median of the rounds.
+//! any of them is more than 1.5 times the p99 without, in the median of the rounds.
 
 // It is a program, not a library: what it finds goes to the standard output.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -57,6 +57,11 @@ struct Options {
 enum Meanwhile {
     Backup,
     Export,
+    Check,
+}
+
+impl Meanwhile {
+    const ALL: [Self; 3] = [Self::Backup, Self::Export, Self::Check];
 }
 
 fn main() -> ExitCode {
@@ -137,7 +142,7 @@ async fn all_rounds(commands: &mut Commands, data: &Path, scratch: &Path, count:
     commands.send(|sent| Ok(sent < 100)).await?;
     let mut rounds = Vec::with_capacity(count * 2);
     for number in 0..count {
-        for meanwhile in [Meanwhile::Backup, Meanwhile::Export] {
+        for meanwhile in Meanwhile::ALL {
             let made = scratch.join(format!("{meanwhile:?}-{number}"));
             rounds.push(round(commands, data, meanwhile, made).await?);
         }
@@ -156,10 +161,11 @@ async fn round(commands: &mut Commands, data: &Path, meanwhile: Meanwhile, made:
 fn start(data: &Path, meanwhile: Meanwhile, made: &Path) -> Fallible<Child> {
     let mut command = program(OURS, data);
     match meanwhile {
-        Meanwhile::Backup => command.arg("backup"),
-        Meanwhile::Export => command.args(["journal", "export"]),
+        Meanwhile::Backup => command.arg("backup").arg(made),
+        Meanwhile::Export => command.args(["journal", "export"]).arg(made),
+        Meanwhile::Check => command.args(["journal", "check"]).stdout(Stdio::null()),
     };
-    Ok(command.arg(made).stderr(Stdio::inherit()).spawn()?)
+    Ok(command.stderr(Stdio::inherit()).spawn()?)
 }
 
 /// An error if it failed.
@@ -246,7 +252,7 @@ fn check(backup: &Path, data: &Path) -> Fallible<()> {
     Ok(())
 }
 
-/// What was found about one of both; ratios of each round, in order.
+/// What was found about one of them; ratios of each round, in order.
 struct Found {
     with: [f64; 2],
     without: [f64; 2],
@@ -285,10 +291,10 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Whether both keep within the target.
+/// Whether all keep within the target.
 fn show(rounds: &[Round], options: &Options) -> bool {
     let mut passed = true;
-    for meanwhile in [Meanwhile::Backup, Meanwhile::Export] {
+    for meanwhile in Meanwhile::ALL {
         let found = Found::of(rounds, meanwhile);
         let met = found.ratio() <= RATIO_MAX;
         passed &= met;
