@@ -5,7 +5,7 @@ mod needs;
 use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
-    contract::{Decider, Fold, Folded, StoredError},
+    contract::{Decider, StoredError},
     filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, replica_set,
     shell::Kind,
     supervisor::storage::zone_of,
@@ -16,28 +16,23 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, Filter, Journal, Position, StreamId};
 use uuid::Uuid;
 
-use crate::providers::simulated::Claims;
+use crate::{
+    providers::simulated::Claims,
+    view::{Fleet, pending},
+};
 
-/// The states of all entities, folded from the journal as far as it was read.
+/// The fleet as the journal tells of it, and what a simulation asks of it.
 #[derive(Clone, Debug, Default)]
 pub struct Observer {
-    journal: Uuid,
-    at: Position,
-    machines: Fold<machine::State>,
-    volumes: Fold<volume::State>,
-    attachments: Fold<volume_attachment::State>,
-    filesystems: Fold<filesystem::State>,
-    mounts: Fold<filesystem_attachment::State>,
-    machine_sets: Fold<machine_set::State>,
-    machine_deployments: Fold<machine_deployment::State>,
-    machine_classes: Fold<machine_class::State>,
-    replica_sets: Fold<replica_set::State>,
+    fleet: Fleet,
 }
 
 impl Observer {
     /// Of a journal of which nothing was read yet.
     pub fn of(journal: Uuid) -> Self {
-        Self { journal, ..Self::default() }
+        let mut fleet = Fleet::default();
+        fleet.journal = journal;
+        Self { fleet }
     }
 
     /// Reads on.
@@ -49,7 +44,7 @@ impl Observer {
     /// If the journal cannot be read: a simulated disk is always there.
     pub fn advance(&mut self, journal: &dyn Journal) -> Result<(), StoredError> {
         let head = journal.head().position;
-        for entry in journal.read(self.at.next(), head, &Filter::all()) {
+        for entry in journal.read(self.fleet.position.next(), head, &Filter::all()) {
             self.take_in(&entry.expect("a simulated disk can be read"))?;
         }
         Ok(())
@@ -60,131 +55,64 @@ impl Observer {
     /// # Errors
     /// If it cannot be understood.
     pub fn take_in(&mut self, entry: &Entry) -> Result<(), StoredError> {
-        self.machines.apply(entry)?;
-        self.volumes.apply(entry)?;
-        self.attachments.apply(entry)?;
-        self.filesystems.apply(entry)?;
-        self.mounts.apply(entry)?;
-        self.machine_sets.apply(entry)?;
-        self.machine_deployments.apply(entry)?;
-        self.machine_classes.apply(entry)?;
-        self.replica_sets.apply(entry)?;
-        self.at = entry.header.position;
-        Ok(())
+        self.fleet.apply(entry)
     }
 
     /// Whether an attachment is declared and not removed.
     pub fn has_attachment(&self, name: &str) -> bool {
-        self.attachments.get(name).is_some_and(|state| state.life.exists())
+        self.fleet.attachments.get(name).is_some_and(|state| state.life.exists())
     }
 
     /// The zone that a volume is in, if that is known.
     pub fn zone_of(&self, volume: &Name) -> Option<Zone> {
-        let state = self.volumes.get(volume.as_str()).filter(|state| state.life.exists())?;
-        zone_of(&self.machines, state)
+        let state = self.fleet.volumes.get(volume.as_str()).filter(|state| state.life.exists())?;
+        zone_of(&self.fleet.machines, state)
     }
 
     /// As [`has_attachment`](Self::has_attachment), of a filesystem.
     pub fn has_mount(&self, name: &str) -> bool {
-        self.mounts.get(name).is_some_and(|state| state.life.exists())
+        self.fleet.filesystem_attachments.get(name).is_some_and(|state| state.life.exists())
     }
 
     /// The entities that are not as they should be, or have not gone as they should have.
     pub fn unready(&self) -> BTreeSet<StreamId> {
-        let mut unready = BTreeSet::new();
-        let is_at_rest = |life: Life, is_ready: bool| matches!(life, Life::Undeclared | Life::Removed) || is_ready;
-        for (name, Folded { state, .. }) in self.machines.iter() {
-            if !is_at_rest(state.life, state.is_ready()) {
-                unready.insert(stream::<machine::State>(name));
-            }
-        }
-        for (name, Folded { state, .. }) in self.volumes.iter() {
-            if !is_at_rest(state.life, state.is_ready()) {
-                unready.insert(stream::<volume::State>(name));
-            }
-        }
-        for (name, Folded { state, .. }) in self.attachments.iter() {
-            if !is_at_rest(state.life, state.is_ready()) {
-                unready.insert(stream::<volume_attachment::State>(name));
-            }
-        }
-        for (name, Folded { state, .. }) in self.filesystems.iter() {
-            if !is_at_rest(state.life, state.is_ready()) {
-                unready.insert(stream::<filesystem::State>(name));
-            }
-        }
-        for (name, Folded { state, .. }) in self.mounts.iter() {
-            if !is_at_rest(state.life, state.is_ready()) {
-                unready.insert(stream::<filesystem_attachment::State>(name));
-            }
-        }
-        for (name, Folded { state, .. }) in self.machine_sets.iter() {
-            let is_full = state.is_at_rest() && state.rests_until.is_none() && self.is_full(name, state);
-            if !is_at_rest(state.life, state.life == Life::Alive && is_full) {
-                unready.insert(stream::<machine_set::State>(name));
-            }
-        }
-        for (name, Folded { state, .. }) in self.machine_deployments.iter() {
-            if !is_at_rest(state.life, state.is_complete()) {
-                unready.insert(stream::<machine_deployment::State>(name));
-            }
-        }
-        for (name, Folded { state, .. }) in self.machine_classes.iter() {
-            if !is_at_rest(state.life, state.life == Life::Alive) {
-                unready.insert(stream::<machine_class::State>(name));
-            }
-        }
-        for (name, Folded { state, .. }) in self.replica_sets.iter() {
-            if !is_at_rest(state.life, has_its_voters(state)) {
-                unready.insert(stream::<replica_set::State>(name));
-            }
-        }
-        unready
+        let streams = pending(&self.fleet).into_iter().map(|pending| pending.entity.parse());
+        streams.collect::<Result<_, _>>().expect("names of streams of the journal")
     }
 
     /// The last entry that was taken in.
     pub fn at(&self) -> Position {
-        self.at
-    }
-
-    /// Whether a set has as many machines as it shall have.
-    fn is_full(&self, name: &str, set: &machine_set::State) -> bool {
-        let is_its = |machine: &machine::State| {
-            let of = machine.spec.as_ref().and_then(|spec| spec.set.as_ref());
-            machine.life.exists() && machine.aside.is_none() && of.is_some_and(|of| of.as_str() == name)
-        };
-        let count = self.machines.iter().filter(|(_, folded)| is_its(&folded.state)).count();
-        set.spec.as_ref().is_some_and(|spec| u32::try_from(count) == Ok(spec.replicas))
+        self.fleet.position
     }
 
     /// One word for each entity.
     pub fn statuses(&self) -> BTreeMap<StreamId, &'static str> {
         let mut statuses = BTreeMap::new();
-        for (name, folded) in self.machines.iter() {
+        for (name, folded) in self.fleet.machines.iter() {
             statuses.insert(stream::<machine::State>(name), folded.state.status());
         }
-        for (name, folded) in self.volumes.iter() {
+        for (name, folded) in self.fleet.volumes.iter() {
             statuses.insert(stream::<volume::State>(name), folded.state.status());
         }
-        for (name, folded) in self.attachments.iter() {
+        for (name, folded) in self.fleet.attachments.iter() {
             statuses.insert(stream::<volume_attachment::State>(name), folded.state.status());
         }
-        for (name, folded) in self.filesystems.iter() {
+        for (name, folded) in self.fleet.filesystems.iter() {
             statuses.insert(stream::<filesystem::State>(name), folded.state.status());
         }
-        for (name, folded) in self.mounts.iter() {
+        for (name, folded) in self.fleet.filesystem_attachments.iter() {
             statuses.insert(stream::<filesystem_attachment::State>(name), folded.state.status());
         }
-        for (name, folded) in self.machine_sets.iter() {
+        for (name, folded) in self.fleet.machine_sets.iter() {
             statuses.insert(stream::<machine_set::State>(name), folded.state.status());
         }
-        for (name, folded) in self.machine_deployments.iter() {
+        for (name, folded) in self.fleet.machine_deployments.iter() {
             statuses.insert(stream::<machine_deployment::State>(name), folded.state.status());
         }
-        for (name, folded) in self.machine_classes.iter() {
+        for (name, folded) in self.fleet.machine_classes.iter() {
             statuses.insert(stream::<machine_class::State>(name), folded.state.status());
         }
-        for (name, folded) in self.replica_sets.iter() {
+        for (name, folded) in self.fleet.replica_sets.iter() {
             statuses.insert(stream::<replica_set::State>(name), folded.state.status());
         }
         statuses
@@ -204,27 +132,27 @@ impl Observer {
     /// The entities whose work came to this, and the machines of which that holds.
     fn ended_by(&self, is_it: impl Fn(&Outlook) -> bool, holds: fn(&machine::State) -> bool) -> Vec<StreamId> {
         let mut streams = Vec::new();
-        for (name, folded) in self.machines.iter() {
+        for (name, folded) in self.fleet.machines.iter() {
             if folded.state.effort().is_some_and(|effort| is_it(&effort.outlook)) || holds(&folded.state) {
                 streams.push(stream::<machine::State>(name));
             }
         }
-        for (name, folded) in self.volumes.iter() {
+        for (name, folded) in self.fleet.volumes.iter() {
             if folded.state.effort().is_some_and(|effort| is_it(&effort.outlook)) {
                 streams.push(stream::<volume::State>(name));
             }
         }
-        for (name, folded) in self.attachments.iter() {
+        for (name, folded) in self.fleet.attachments.iter() {
             if folded.state.effort().is_some_and(|effort| is_it(&effort.outlook)) {
                 streams.push(stream::<volume_attachment::State>(name));
             }
         }
-        for (name, folded) in self.filesystems.iter() {
+        for (name, folded) in self.fleet.filesystems.iter() {
             if folded.state.effort().is_some_and(|effort| is_it(&effort.outlook)) {
                 streams.push(stream::<filesystem::State>(name));
             }
         }
-        for (name, folded) in self.mounts.iter() {
+        for (name, folded) in self.fleet.filesystem_attachments.iter() {
             if folded.state.effort().is_some_and(|effort| is_it(&effort.outlook)) {
                 streams.push(stream::<filesystem_attachment::State>(name));
             }
@@ -235,13 +163,13 @@ impl Observer {
     /// The volumes and filesystems that belong to the journal which this one was imported from as new.
     pub fn taken_over(&self) -> Vec<StreamId> {
         let mut streams = Vec::new();
-        for (name, folded) in self.volumes.iter() {
+        for (name, folded) in self.fleet.volumes.iter() {
             let stream = stream::<volume::State>(name);
-            streams.extend(folded.state.is_taken_over(self.journal, &stream).then_some(stream));
+            streams.extend(folded.state.is_taken_over(self.fleet.journal, &stream).then_some(stream));
         }
-        for (name, folded) in self.filesystems.iter() {
+        for (name, folded) in self.fleet.filesystems.iter() {
             let stream = stream::<filesystem::State>(name);
-            streams.extend(folded.state.is_taken_over(self.journal, &stream).then_some(stream));
+            streams.extend(folded.state.is_taken_over(self.fleet.journal, &stream).then_some(stream));
         }
         streams
     }
@@ -256,16 +184,16 @@ impl Observer {
             state.life == Life::Alive && (state.instance == machine::Instance::None || is_held || is_kept)
         };
         let machines: Vec<&str> =
-            self.machines.iter().filter(|(_, folded)| is_left(&folded.state)).map(|(name, _)| name).collect();
+            self.fleet.machines.iter().filter(|(_, folded)| is_left(&folded.state)).map(|(name, _)| name).collect();
         let is_there = |name: &str| name.split_once(':').is_some_and(|(machine, _)| machines.contains(&machine));
         let mut streams: Vec<StreamId> = machines.iter().map(|name| stream::<machine::State>(name)).collect();
-        let attachments = self.attachments.iter().filter(|(name, _)| is_there(name));
+        let attachments = self.fleet.attachments.iter().filter(|(name, _)| is_there(name));
         streams.extend(attachments.map(|(name, _)| stream::<volume_attachment::State>(name)));
-        let mounts = self.mounts.iter().filter(|(name, _)| is_there(name));
+        let mounts = self.fleet.filesystem_attachments.iter().filter(|(name, _)| is_there(name));
         streams.extend(mounts.map(|(name, _)| stream::<filesystem_attachment::State>(name)));
-        let unmounted = self.filesystems.iter().filter(|(_, folded)| folded.state.awaits_mount());
+        let unmounted = self.fleet.filesystems.iter().filter(|(_, folded)| folded.state.awaits_mount());
         streams.extend(unmounted.map(|(name, _)| stream::<filesystem::State>(name)));
-        let paused = self.machine_deployments.iter().filter(|(_, folded)| folded.state.is_paused());
+        let paused = self.fleet.machine_deployments.iter().filter(|(_, folded)| folded.state.is_paused());
         streams.extend(paused.map(|(name, _)| stream::<machine_deployment::State>(name)));
         streams
     }
@@ -278,56 +206,64 @@ impl Observer {
             let held = state.hold.as_ref().and_then(|hold| hold.until);
             [kept, held].into_iter().flatten().filter(|until| *until <= before).max()
         };
-        self.machines.iter().filter_map(|(_, folded)| until(&folded.state)).max()
+        self.fleet.machines.iter().filter_map(|(_, folded)| until(&folded.state)).max()
     }
 
     /// The instance that is a machine's own.
     pub fn own(&self, machine: &Name) -> Option<EffectId> {
-        self.machines.get(machine.as_str())?.own(self.journal, &stream::<machine::State>(machine.as_str()))
+        self.fleet.machines.get(machine.as_str())?.own(self.fleet.journal, &stream::<machine::State>(machine.as_str()))
     }
 
     /// What the journal claims to have in the world, or may have there.
     pub fn claims(&self) -> Claims {
         let mut claims = Claims::default();
-        for (name, folded) in self.machines.iter() {
-            claims.instances.extend(folded.state.claims(self.journal, &stream::<machine::State>(name)));
+        for (name, folded) in self.fleet.machines.iter() {
+            claims.instances.extend(folded.state.claims(self.fleet.journal, &stream::<machine::State>(name)));
             claims.kept.extend(&folded.state.kept);
         }
-        for (name, folded) in self.volumes.iter() {
+        for (name, folded) in self.fleet.volumes.iter() {
             let intent = match &folded.state.storage {
                 Storage::None => continue,
                 Storage::Creating(effort) => effort.intent,
                 Storage::Provisioned { intent, .. } => *intent,
                 Storage::Destroying { of, .. } => *of,
             };
-            claims.volumes.insert(EffectId::of(self.journal, &stream::<volume::State>(name), intent));
+            claims.volumes.insert(EffectId::of(self.fleet.journal, &stream::<volume::State>(name), intent));
         }
-        for (name, folded) in self.attachments.iter() {
+        for (name, folded) in self.fleet.attachments.iter() {
             let intent = match &folded.state.link {
                 Link::Waiting => continue,
                 Link::Attaching { effort, .. } => effort.intent,
                 Link::Attached { intent, .. } => *intent,
                 Link::Detaching { of, .. } => *of,
             };
-            claims.attachments.insert(EffectId::of(self.journal, &stream::<volume_attachment::State>(name), intent));
+            claims.attachments.insert(EffectId::of(
+                self.fleet.journal,
+                &stream::<volume_attachment::State>(name),
+                intent,
+            ));
         }
-        for (name, folded) in self.filesystems.iter() {
+        for (name, folded) in self.fleet.filesystems.iter() {
             let intent = match &folded.state.storage {
                 filesystem::Storage::None => continue,
                 filesystem::Storage::Creating { effort, .. } => effort.intent,
                 filesystem::Storage::Provisioned { intent, .. } => *intent,
                 filesystem::Storage::Destroying { of, .. } => *of,
             };
-            claims.filesystems.insert(EffectId::of(self.journal, &stream::<filesystem::State>(name), intent));
+            claims.filesystems.insert(EffectId::of(self.fleet.journal, &stream::<filesystem::State>(name), intent));
         }
-        for (name, folded) in self.mounts.iter() {
+        for (name, folded) in self.fleet.filesystem_attachments.iter() {
             let intent = match &folded.state.link {
                 filesystem_attachment::Link::Waiting => continue,
                 filesystem_attachment::Link::Attaching { effort, .. } => effort.intent,
                 filesystem_attachment::Link::Attached { intent, .. } => *intent,
                 filesystem_attachment::Link::Detaching { of, .. } => *of,
             };
-            claims.mounts.insert(EffectId::of(self.journal, &stream::<filesystem_attachment::State>(name), intent));
+            claims.mounts.insert(EffectId::of(
+                self.fleet.journal,
+                &stream::<filesystem_attachment::State>(name),
+                intent,
+            ));
         }
         claims
     }
@@ -335,11 +271,4 @@ impl Observer {
 
 fn stream<D: Decider>(name: &str) -> StreamId {
     StreamId::new(D::KIND, name).expect("the name of a stream")
-}
-
-/// Whether as many members vote as shall, and all are well.
-fn has_its_voters(set: &replica_set::State) -> bool {
-    let wanted = set.spec.as_ref().map(|spec| spec.servers as usize);
-    let are_well = set.seen.iter().flat_map(|seen| &seen.statuses).all(|status| status.healthy);
-    set.is_settled() && wanted == Some(set.voters()) && are_well
 }

@@ -109,7 +109,7 @@
 01:15:40.014   104 supervisor/machines          provider simulated reported: instance of machine/web-1 missing, because the list differs from the last one (supervisor/machines)
 01:15:45.023   105 supervisor/machines          provider simulated reported: a missing instance was dropped, because the list differs from the last one (supervisor/machines)
 
-converged after 4536.000 s: 105 entries, 1641 provider calls, 1 crashes, seed 53
+converged after 2401.000 s: 105 entries, 1641 provider calls, 1 crashes, seed 53
   machine-set/web                  at-rest
   machine/web-1                    removed
   machine/web-2                    ready

@@ -16,14 +16,14 @@ impl Observer {
     /// The next moment that some entity waits for.
     pub fn next_due(&self) -> Option<Timestamp> {
         let dues = [
-            next_of(self.journal, &self.machines),
-            next_of(self.journal, &self.volumes),
-            next_of(self.journal, &self.attachments),
-            next_of(self.journal, &self.filesystems),
-            next_of(self.journal, &self.mounts),
-            next_of(self.journal, &self.machine_sets),
-            next_of(self.journal, &self.machine_deployments),
-            next_of(self.journal, &self.replica_sets),
+            next_of(self.fleet.journal, &self.fleet.machines),
+            next_of(self.fleet.journal, &self.fleet.volumes),
+            next_of(self.fleet.journal, &self.fleet.attachments),
+            next_of(self.fleet.journal, &self.fleet.filesystems),
+            next_of(self.fleet.journal, &self.fleet.filesystem_attachments),
+            next_of(self.fleet.journal, &self.fleet.machine_sets),
+            next_of(self.fleet.journal, &self.fleet.machine_deployments),
+            next_of(self.fleet.journal, &self.fleet.replica_sets),
         ];
         dues.into_iter().flatten().min()
     }
@@ -61,15 +61,15 @@ impl Observer {
                 let of_set = |state: &bailiwick_actors::machine::State| {
                     of_set(state.spec.as_ref().and_then(|spec| spec.set.as_ref()))
                 };
-                let machines = self.machines.iter().filter(|(_, folded)| of_set(&folded.state));
+                let machines = self.fleet.machines.iter().filter(|(_, folded)| of_set(&folded.state));
                 machines.map(|(machine, _)| stream("machine", machine)).collect()
             }
             "machine-deployment" => {
-                let sets = self.machine_deployments.get(name).map(|state| state.sets.keys());
+                let sets = self.fleet.machine_deployments.get(name).map(|state| state.sets.keys());
                 sets.into_iter().flatten().map(|set| stream("machine-set", set.as_str())).collect()
             }
             "replica-set" => {
-                let spec = self.replica_sets.get(name).and_then(|state| state.spec.as_ref());
+                let spec = self.fleet.replica_sets.get(name).and_then(|state| state.spec.as_ref());
                 let seats = spec.into_iter().flat_map(|spec| &spec.seats);
                 seats.map(|seat| stream("machine", seat.machine.as_str())).collect()
             }
@@ -78,7 +78,7 @@ impl Observer {
     }
 
     fn needs_of_machine(&self, name: &str) -> Vec<StreamId> {
-        let Some(state) = self.machines.get(name) else { return Vec::new() };
+        let Some(state) = self.fleet.machines.get(name) else { return Vec::new() };
         if state.life == Life::Alive {
             let host = state.spec.iter().filter_map(|spec| spec.parent.as_ref());
             return host.map(|host| stream("machine", host.as_str())).collect();
@@ -91,7 +91,7 @@ impl Observer {
     }
 
     fn needs_of_volume(&self, name: &str) -> Vec<StreamId> {
-        let Some(state) = self.volumes.get(name) else { return Vec::new() };
+        let Some(state) = self.fleet.volumes.get(name) else { return Vec::new() };
         if state.life == Life::Alive {
             return state.wanted_on.iter().map(|machine| stream("machine", machine.as_str())).collect();
         }
@@ -100,24 +100,24 @@ impl Observer {
     }
 
     fn needs_of_filesystem(&self, name: &str) -> Vec<StreamId> {
-        let Some(state) = self.filesystems.get(name) else { return Vec::new() };
+        let Some(state) = self.fleet.filesystems.get(name) else { return Vec::new() };
         if state.life != Life::Alive {
             let ending = format!(":{name}");
-            let mounts = self.mounts.iter().filter(|(mount, _)| mount.ends_with(&ending));
+            let mounts = self.fleet.filesystem_attachments.iter().filter(|(mount, _)| mount.ends_with(&ending));
             return mounts.map(|(mount, _)| stream("filesystem-attachment", mount)).collect();
         }
         let bound_to = state.spec.iter().filter_map(|spec| spec.machine.as_ref());
         let mut needs: Vec<StreamId> = bound_to.map(|machine| stream("machine", machine.as_str())).collect();
         if let Some(volume) = self.volume_beneath(name) {
             needs.push(stream("volume", volume.as_str()));
-            let at = self.volumes.get(volume.as_str()).and_then(|state| state.attached_to.as_ref());
+            let at = self.fleet.volumes.get(volume.as_str()).and_then(|state| state.attached_to.as_ref());
             needs.extend(at.map(|machine| attached(machine.as_str(), volume.as_str())));
         }
         needs
     }
 
     fn volume_beneath(&self, filesystem: &str) -> Option<&Name> {
-        self.filesystems.get(filesystem)?.spec.as_ref()?.backing.as_ref()
+        self.fleet.filesystems.get(filesystem)?.spec.as_ref()?.backing.as_ref()
     }
 }
 
