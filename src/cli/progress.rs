@@ -5,16 +5,13 @@ use std::{
     io::{IsTerminal, Write},
 };
 
-use bailiwick_actors::{
-    contract::Decider,
-    filesystem, filesystem_attachment,
-    machine::{self, Instance},
-    vocab::InstanceId,
-    volume, volume_attachment,
-};
+use bailiwick_actors::{machine::Instance, vocab::InstanceId};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::{text::harmless, view::Fleet};
+use crate::{
+    text::harmless,
+    view::{Fleet, Standing, standings},
+};
 
 /// How one entity is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,32 +104,16 @@ pub(super) fn say(line: &str) {
 }
 
 fn entities(fleet: &Fleet) -> BTreeMap<String, Now> {
-    let mut entities = BTreeMap::new();
-    for (name, folded) in fleet.machines.iter().filter(|(_, folded)| folded.state.life.exists()) {
-        let instance = match &folded.state.instance {
+    let instance_of = |entity: &str| {
+        let machine = fleet.machines.get(entity.strip_prefix("machine/")?)?;
+        match &machine.instance {
             Instance::Running { instance, .. } => Some(instance.instance.clone()),
             _ => None,
-        };
-        let now = Now { status: folded.state.status(), ready: folded.state.is_ready(), instance };
-        entities.insert(format!("{}/{name}", machine::State::KIND), now);
-    }
-    for (name, folded) in fleet.volumes.iter().filter(|(_, folded)| folded.state.life.exists()) {
-        let now = Now { status: folded.state.status(), ready: folded.state.is_ready(), instance: None };
-        entities.insert(format!("{}/{name}", volume::State::KIND), now);
-    }
-    for (name, folded) in fleet.attachments.iter().filter(|(_, folded)| folded.state.life.exists()) {
-        let now = Now { status: folded.state.status(), ready: folded.state.is_ready(), instance: None };
-        entities.insert(format!("{}/{name}", volume_attachment::State::KIND), now);
-    }
-    for (name, folded) in fleet.filesystems.iter().filter(|(_, folded)| folded.state.life.exists()) {
-        let now = Now { status: folded.state.status(), ready: folded.state.is_ready(), instance: None };
-        entities.insert(format!("{}/{name}", filesystem::State::KIND), now);
-    }
-    for (name, folded) in fleet.filesystem_attachments.iter().filter(|(_, folded)| folded.state.life.exists()) {
-        let now = Now { status: folded.state.status(), ready: folded.state.is_ready(), instance: None };
-        entities.insert(format!("{}/{name}", filesystem_attachment::State::KIND), now);
-    }
-    entities
+        }
+    };
+    let now =
+        |Standing { entity, status, ready }| (entity.clone(), Now { status, ready, instance: instance_of(&entity) });
+    standings(fleet).map(now).collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
     contract::{Decider, StoredError},
-    filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, replica_set,
+    filesystem, filesystem_attachment, machine, machine_deployment,
     shell::Kind,
     supervisor::storage::zone_of,
     vocab::{EffectId, FaultCode, Life, Name, Outlook, Timestamp, Zone},
@@ -86,78 +86,35 @@ impl Observer {
     }
 
     /// One word for each entity.
-    pub fn statuses(&self) -> BTreeMap<StreamId, &'static str> {
-        let mut statuses = BTreeMap::new();
-        for (name, folded) in self.fleet.machines.iter() {
-            statuses.insert(stream::<machine::State>(name), folded.state.status());
-        }
-        for (name, folded) in self.fleet.volumes.iter() {
-            statuses.insert(stream::<volume::State>(name), folded.state.status());
-        }
-        for (name, folded) in self.fleet.attachments.iter() {
-            statuses.insert(stream::<volume_attachment::State>(name), folded.state.status());
-        }
-        for (name, folded) in self.fleet.filesystems.iter() {
-            statuses.insert(stream::<filesystem::State>(name), folded.state.status());
-        }
-        for (name, folded) in self.fleet.filesystem_attachments.iter() {
-            statuses.insert(stream::<filesystem_attachment::State>(name), folded.state.status());
-        }
-        for (name, folded) in self.fleet.machine_sets.iter() {
-            statuses.insert(stream::<machine_set::State>(name), folded.state.status());
-        }
-        for (name, folded) in self.fleet.machine_deployments.iter() {
-            statuses.insert(stream::<machine_deployment::State>(name), folded.state.status());
-        }
-        for (name, folded) in self.fleet.machine_classes.iter() {
-            statuses.insert(stream::<machine_class::State>(name), folded.state.status());
-        }
-        for (name, folded) in self.fleet.replica_sets.iter() {
-            statuses.insert(stream::<replica_set::State>(name), folded.state.status());
-        }
-        statuses
+    pub fn statuses(&self) -> BTreeMap<StreamId, String> {
+        self.fleet.statuses()
     }
 
-    /// The entities whose work was given up.
+    /// The next moment that some entity waits for.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.fleet.next_due()
+    }
+
+    /// The entities whose work was given up, and the machines whose time to become healthy is over.
     pub fn given_up(&self) -> Vec<StreamId> {
-        self.ended_by(|outlook| matches!(outlook, Outlook::GivenUp { .. }), machine::is_overdue)
+        let given_up = self.ended_by(|outlook| matches!(outlook, Outlook::GivenUp { .. }));
+        let overdue = self.fleet.machines.iter().filter(|(_, folded)| machine::is_overdue(&folded.state));
+        let mut streams: Vec<StreamId> =
+            given_up.chain(overdue.map(|(name, _)| stream::<machine::State>(name))).collect();
+        streams.sort_unstable();
+        streams.dedup();
+        streams
     }
 
     /// Those of them whose provider does not have what was asked of it: no start of a node changes that.
     pub fn not_offered(&self) -> Vec<StreamId> {
         let is_lacking = |outlook: &Outlook| matches!(outlook, Outlook::GivenUp { fault, .. } if fault.code == FaultCode::Unimplemented);
-        self.ended_by(is_lacking, |_| false)
+        self.ended_by(is_lacking).collect()
     }
 
-    /// The entities whose work came to this, and the machines of which that holds.
-    fn ended_by(&self, is_it: impl Fn(&Outlook) -> bool, holds: fn(&machine::State) -> bool) -> Vec<StreamId> {
-        let mut streams = Vec::new();
-        for (name, folded) in self.fleet.machines.iter() {
-            if folded.state.effort().is_some_and(|effort| is_it(&effort.outlook)) || holds(&folded.state) {
-                streams.push(stream::<machine::State>(name));
-            }
-        }
-        for (name, folded) in self.fleet.volumes.iter() {
-            if folded.state.effort().is_some_and(|effort| is_it(&effort.outlook)) {
-                streams.push(stream::<volume::State>(name));
-            }
-        }
-        for (name, folded) in self.fleet.attachments.iter() {
-            if folded.state.effort().is_some_and(|effort| is_it(&effort.outlook)) {
-                streams.push(stream::<volume_attachment::State>(name));
-            }
-        }
-        for (name, folded) in self.fleet.filesystems.iter() {
-            if folded.state.effort().is_some_and(|effort| is_it(&effort.outlook)) {
-                streams.push(stream::<filesystem::State>(name));
-            }
-        }
-        for (name, folded) in self.fleet.filesystem_attachments.iter() {
-            if folded.state.effort().is_some_and(|effort| is_it(&effort.outlook)) {
-                streams.push(stream::<filesystem_attachment::State>(name));
-            }
-        }
-        streams
+    /// The entities whose work came to this.
+    fn ended_by(&self, is_it: impl Fn(&Outlook) -> bool) -> impl Iterator<Item = StreamId> {
+        self.fleet.efforts().filter(move |(_, effort)| is_it(&effort.outlook)).map(|(stream, _)| stream)
     }
 
     /// The volumes and filesystems that belong to the journal which this one was imported from as new.

@@ -8,13 +8,16 @@ use bailiwick_actors::{
     filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member, policy,
     replica_set,
     supervisor::machines,
-    vocab::{Life, Timestamp},
+    vocab::{Effort, Life, Timestamp},
     volume, volume_attachment,
 };
 use bailiwick_journal::{Entry, Filter, Header, Journal, Position, ReadError, StreamId};
 use uuid::Uuid;
 
-use super::{Budgets, Calendar, Host, kinds::kind};
+use super::{
+    Budgets, Calendar, Host,
+    kinds::{all as kinds, kind},
+};
 
 /// All entities, as they were right after an entry.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -167,6 +170,24 @@ impl Fleet {
     /// How far along its life an entity is; none if nothing is known of it.
     pub fn life(&self, stream: &StreamId) -> Option<Life> {
         (kind(stream.kind())?.life)(self, stream)
+    }
+
+    /// One word for each entity of a kind that has statuses, gone ones included.
+    pub fn statuses(&self) -> BTreeMap<StreamId, String> {
+        let with = kinds().filter(|kind| !kind.statuses.is_empty());
+        let streams = with.flat_map(|kind| (kind.streams)(self).into_iter().map(move |stream| (kind, stream)));
+        streams.filter_map(|(kind, stream)| (kind.status_then)(self, &stream).map(|status| (stream, status))).collect()
+    }
+
+    /// The work in the outside world of each entity that has any.
+    pub fn efforts(&self) -> impl Iterator<Item = (StreamId, &Effort)> {
+        let streams = kinds().flat_map(|kind| (kind.streams)(self).into_iter().map(move |stream| (kind, stream)));
+        streams.filter_map(|(kind, stream)| (kind.effort)(self, &stream).map(|effort| (stream, effort)))
+    }
+
+    /// The next moment that some entity waits for.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        kinds().filter_map(|kind| (kind.next_due)(self)).min()
     }
 
     /// The settings in force; the built-in ones before the first revision.

@@ -8,9 +8,10 @@ mod storage;
 use std::collections::BTreeMap;
 
 use bailiwick_actors::{
-    contract::{Decider, Folded},
+    contract::{Fold, Folded, NoView},
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
     policy, replica_set,
+    shell::{Kind, Work},
     vocab::{Effort, Life, Timestamp},
     volume, volume_attachment,
 };
@@ -26,15 +27,20 @@ use super::{
 };
 
 /// A kind of entity that is shown.
-pub(super) trait Shown: Decider {
+pub(super) trait Shown: Kind {
     /// Every status that one can be listed with; none where the kind has none.
     const STATUSES: &'static [&'static str] = &[];
 
     /// What one can be asked about by `why-not`; none where there is no answer.
     const GOALS: &'static [&'static str] = &[];
 
-    /// One that something was ever heard of, gone ones included.
-    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>>;
+    /// All that something was ever heard of, gone ones included; none if nothing was heard of any.
+    fn fold<'f>(fleet: &'f Fleet, kind: &str) -> Option<&'f Fold<Self>>;
+
+    /// One of them.
+    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>> {
+        Self::fold(fleet, stream.kind())?.folded(stream.name())
+    }
 
     fn life(&self) -> Life;
 
@@ -96,6 +102,9 @@ pub(super) struct KindEntry {
     name: &'static str,
     pub statuses: &'static [&'static str],
     pub goals: &'static [&'static str],
+    pub streams: fn(&Fleet) -> Vec<StreamId>,
+    pub status_then: fn(&Fleet, &StreamId) -> Option<String>,
+    pub next_due: fn(&Fleet) -> Option<Timestamp>,
     pub life: fn(&Fleet, &StreamId) -> Option<Life>,
     pub is_protected: fn(&Fleet, &StreamId) -> bool,
     pub effort: for<'f> fn(&'f Fleet, &StreamId) -> Option<&'f Effort>,
@@ -113,6 +122,9 @@ const fn entry<D: Shown>() -> KindEntry {
         name: D::KIND,
         statuses: D::STATUSES,
         goals: D::GOALS,
+        streams: streams::<D>,
+        status_then: |fleet, stream| D::find(fleet, stream).map(|folded| folded.state.status_then()),
+        next_due: next_due::<D>,
         life: |fleet, stream| D::find(fleet, stream).map(|folded| folded.state.life()),
         is_protected: |fleet, stream| D::find(fleet, stream).is_some_and(|folded| folded.state.is_protected()),
         effort: |fleet, stream| D::find(fleet, stream).and_then(|folded| folded.state.effort()),
@@ -125,6 +137,25 @@ const fn entry<D: Shown>() -> KindEntry {
         },
         missing: D::missing,
     }
+}
+
+fn streams<D: Shown>(fleet: &Fleet) -> Vec<StreamId> {
+    let names = D::fold(fleet, D::KIND).into_iter().flat_map(Fold::iter).map(|(name, _)| name);
+    names.map(|name| StreamId::new(D::KIND, name).expect("the name of a stream")).collect()
+}
+
+/// The next moment that one of them waits for.
+fn next_due<D: Shown>(fleet: &Fleet) -> Option<Timestamp> {
+    let moment = |stream: StreamId| {
+        let folded = D::find(fleet, &stream)?;
+        let owed = folded.state.pending(&NoView).into_iter();
+        let due = |effect| match folded.state.work(fleet.journal, &stream, &effect) {
+            Work::WakeAt(due) => Some(due),
+            Work::Call(_) => None,
+        };
+        owed.filter_map(due).min()
+    };
+    streams::<D>(fleet).into_iter().filter_map(moment).min()
 }
 
 /// All kinds but documents, in the order in which they are listed.
@@ -149,6 +180,11 @@ static DOCUMENTS: KindEntry = entry::<document::State>();
 pub(super) fn kind(name: &str) -> Option<&'static KindEntry> {
     let entry = KINDS.iter().find(|entry| entry.name == name);
     entry.or_else(|| document::Kind::of(name).map(|_| &DOCUMENTS))
+}
+
+/// All kinds but documents.
+pub(super) fn all() -> impl Iterator<Item = &'static KindEntry> {
+    KINDS.iter()
 }
 
 /// Every kind that entities can be listed of.

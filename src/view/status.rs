@@ -245,6 +245,20 @@ pub fn pending(fleet: &Fleet) -> Vec<Pending> {
     open.map(|look| Pending { entity: look.entity(), status: look.status, why: look.why() }).collect()
 }
 
+/// How one entity is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    pub entity: String,
+    pub status: &'static str,
+    /// Whether it is as declared.
+    pub ready: bool,
+}
+
+/// How each entity is that is declared and not gone, documents and policies left out.
+pub fn standings(fleet: &Fleet) -> impl Iterator<Item = Standing> {
+    looks(fleet).into_iter().map(|look| Standing { entity: look.entity(), status: look.status, ready: look.ready })
+}
+
 /// The entities that are declared and not gone, policies left out: attachments first, because they go first.
 pub fn declared(fleet: &Fleet) -> Vec<StreamId> {
     let of_kind = |kind: Kind| fleet.documents.existing(kind).map(move |(name, _)| StreamId::new(kind.as_str(), name));

@@ -42,6 +42,11 @@ impl Documents {
         }
     }
 
+    /// The documents of one kind, gone ones included; none if nothing was heard of any.
+    pub fn of(&self, kind: Kind) -> Option<&Fold<State>> {
+        self.0.get(&kind)
+    }
+
     /// One document, gone ones included.
     pub fn folded(&self, kind: Kind, name: &str) -> Option<&Folded<State>> {
         self.0.get(&kind)?.folded(name)

@@ -1,33 +1,13 @@
-//! What entities wait for: the moments that they have named, and one another.
+//! What entities wait for: one another.
 
 use std::collections::BTreeSet;
 
-use bailiwick_actors::{
-    contract::{Fold, NoView},
-    shell::{Kind, Work},
-    vocab::{Life, Name, Timestamp},
-};
+use bailiwick_actors::vocab::{Life, Name};
 use bailiwick_journal::StreamId;
-use uuid::Uuid;
 
 use super::Observer;
 
 impl Observer {
-    /// The next moment that some entity waits for.
-    pub fn next_due(&self) -> Option<Timestamp> {
-        let dues = [
-            next_of(self.fleet.journal, &self.fleet.machines),
-            next_of(self.fleet.journal, &self.fleet.volumes),
-            next_of(self.fleet.journal, &self.fleet.attachments),
-            next_of(self.fleet.journal, &self.fleet.filesystems),
-            next_of(self.fleet.journal, &self.fleet.filesystem_attachments),
-            next_of(self.fleet.journal, &self.fleet.machine_sets),
-            next_of(self.fleet.journal, &self.fleet.machine_deployments),
-            next_of(self.fleet.journal, &self.fleet.replica_sets),
-        ];
-        dues.into_iter().flatten().min()
-    }
-
     /// Which of `others` an entity waits for, at the end of the shortest chain of what it cannot do without; itself, if it is
     /// one of them.
     pub fn waits_for(&self, stream: &StreamId, others: &BTreeSet<StreamId>) -> Option<StreamId> {
@@ -119,19 +99,6 @@ impl Observer {
     fn volume_beneath(&self, filesystem: &str) -> Option<&Name> {
         self.fleet.filesystems.get(filesystem)?.spec.as_ref()?.backing.as_ref()
     }
-}
-
-fn next_of<K: Kind>(journal: Uuid, fold: &Fold<K>) -> Option<Timestamp> {
-    let due = |(name, folded): (&str, &bailiwick_actors::contract::Folded<K>)| {
-        let stream = stream(K::KIND, name);
-        let owed = folded.state.pending(&NoView).into_iter();
-        let moment = |effect| match folded.state.work(journal, &stream, &effect) {
-            Work::WakeAt(due) => Some(due),
-            Work::Call(_) => None,
-        };
-        owed.filter_map(moment).min()
-    };
-    fold.iter().filter_map(due).min()
 }
 
 fn pair(name: &str) -> Option<(&str, &str)> {

@@ -1,7 +1,7 @@
 //! Machines, and what makes them by the number.
 
 use bailiwick_actors::{
-    contract::Folded,
+    contract::{Fold, Folded},
     machine::{self, Instance, Node},
     machine_class, machine_deployment, machine_set,
     vocab::{Effort, Life, Timestamp},
@@ -43,8 +43,8 @@ impl Shown for machine::State {
     ];
     const GOALS: &'static [&'static str] = &["ready", "running", "replaced", "removed"];
 
-    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>> {
-        fleet.machines.folded(stream.name())
+    fn fold<'f>(fleet: &'f Fleet, _kind: &str) -> Option<&'f Fold<Self>> {
+        Some(&fleet.machines)
     }
 
     fn life(&self) -> Life {
@@ -102,8 +102,8 @@ impl Shown for machine_set::State {
     const STATUSES: &'static [&'static str] = &["changing", "waiting", "at-rest", "held", "frozen", "removing"];
     const GOALS: &'static [&'static str] = &["ready", "at-its-number", "removed"];
 
-    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>> {
-        fleet.machine_sets.folded(stream.name())
+    fn fold<'f>(fleet: &'f Fleet, _kind: &str) -> Option<&'f Fold<Self>> {
+        Some(&fleet.machine_sets)
     }
 
     fn life(&self) -> Life {
@@ -148,8 +148,8 @@ impl Shown for machine_deployment::State {
     const STATUSES: &'static [&'static str] = &["progressing", "complete", "waiting", "paused", "stuck", "removing"];
     const GOALS: &'static [&'static str] = &["ready", "at-its-number", "removed"];
 
-    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>> {
-        fleet.machine_deployments.folded(stream.name())
+    fn fold<'f>(fleet: &'f Fleet, _kind: &str) -> Option<&'f Fold<Self>> {
+        Some(&fleet.machine_deployments)
     }
 
     fn life(&self) -> Life {
@@ -183,8 +183,8 @@ impl Shown for machine_class::State {
     const STATUSES: &'static [&'static str] = &["unused", "in-use", "removing"];
     const GOALS: &'static [&'static str] = &["ready", "removed"];
 
-    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>> {
-        fleet.machine_classes.folded(stream.name())
+    fn fold<'f>(fleet: &'f Fleet, _kind: &str) -> Option<&'f Fold<Self>> {
+        Some(&fleet.machine_classes)
     }
 
     fn life(&self) -> Life {

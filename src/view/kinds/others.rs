@@ -1,7 +1,7 @@
 //! Replica sets and their members, policies, documents.
 
 use bailiwick_actors::{
-    contract::Folded,
+    contract::{Fold, Folded},
     document::{self, Kind},
     member, policy, replica_set,
     vocab::{Life, Timestamp},
@@ -27,8 +27,8 @@ impl Shown for replica_set::State {
     const STATUSES: &'static [&'static str] = &["not-begun", "looking", "settled", "degraded", "changing", "waiting"];
     const GOALS: &'static [&'static str] = &["ready", "at-its-number", "removed"];
 
-    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>> {
-        fleet.replica_sets.folded(stream.name())
+    fn fold<'f>(fleet: &'f Fleet, _kind: &str) -> Option<&'f Fold<Self>> {
+        Some(&fleet.replica_sets)
     }
 
     fn life(&self) -> Life {
@@ -68,8 +68,8 @@ impl Shown for member::State {
     const STATUSES: &'static [&'static str] = &["declared", "joining", "learner", "voter", "leaving", "stranger"];
     const GOALS: &'static [&'static str] = &["ready", "voting", "removed"];
 
-    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>> {
-        fleet.members.folded(stream.name())
+    fn fold<'f>(fleet: &'f Fleet, _kind: &str) -> Option<&'f Fold<Self>> {
+        Some(&fleet.members)
     }
 
     fn life(&self) -> Life {
@@ -96,8 +96,8 @@ impl Shown for member::State {
 }
 
 impl Shown for policy::State {
-    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>> {
-        fleet.policies.folded(stream.name())
+    fn fold<'f>(fleet: &'f Fleet, _kind: &str) -> Option<&'f Fold<Self>> {
+        Some(&fleet.policies)
     }
 
     fn life(&self) -> Life {
@@ -119,8 +119,8 @@ impl Shown for policy::State {
 }
 
 impl Shown for document::State {
-    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>> {
-        fleet.documents.folded(Kind::of(stream.kind())?, stream.name())
+    fn fold<'f>(fleet: &'f Fleet, kind: &str) -> Option<&'f Fold<Self>> {
+        fleet.documents.of(Kind::of(kind)?)
     }
 
     fn life(&self) -> Life {

@@ -1,7 +1,7 @@
 //! Volumes, filesystems, and what they are attached by.
 
 use bailiwick_actors::{
-    contract::Folded,
+    contract::{Fold, Folded},
     filesystem, filesystem_attachment,
     vocab::{Effort, Life, Timestamp},
     volume, volume_attachment,
@@ -26,8 +26,8 @@ impl Shown for volume::State {
         &["pending", "creating", "available", "reserved", "lost", "failed", "dying", "destroying", "blocked"];
     const GOALS: &'static [&'static str] = &["ready", "attached", "removed"];
 
-    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>> {
-        fleet.volumes.folded(stream.name())
+    fn fold<'f>(fleet: &'f Fleet, _kind: &str) -> Option<&'f Fold<Self>> {
+        Some(&fleet.volumes)
     }
 
     fn life(&self) -> Life {
@@ -74,8 +74,8 @@ impl Shown for volume_attachment::State {
         &["waiting", "attaching", "attached", "lost", "failed", "detaching", "blocked"];
     const GOALS: &'static [&'static str] = &["ready", "attached", "removed"];
 
-    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>> {
-        fleet.attachments.folded(stream.name())
+    fn fold<'f>(fleet: &'f Fleet, _kind: &str) -> Option<&'f Fold<Self>> {
+        Some(&fleet.attachments)
     }
 
     fn life(&self) -> Life {
@@ -120,8 +120,8 @@ impl Shown for filesystem::State {
         &["pending", "creating", "available", "reserved", "failed", "dying", "destroying", "blocked"];
     const GOALS: &'static [&'static str] = &["ready", "mounted", "removed"];
 
-    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>> {
-        fleet.filesystems.folded(stream.name())
+    fn fold<'f>(fleet: &'f Fleet, _kind: &str) -> Option<&'f Fold<Self>> {
+        Some(&fleet.filesystems)
     }
 
     fn life(&self) -> Life {
@@ -163,8 +163,8 @@ impl Shown for filesystem_attachment::State {
     const STATUSES: &'static [&'static str] = &["waiting", "attaching", "attached", "failed", "detaching", "blocked"];
     const GOALS: &'static [&'static str] = &["ready", "mounted", "removed"];
 
-    fn find<'f>(fleet: &'f Fleet, stream: &StreamId) -> Option<&'f Folded<Self>> {
-        fleet.filesystem_attachments.folded(stream.name())
+    fn fold<'f>(fleet: &'f Fleet, _kind: &str) -> Option<&'f Fold<Self>> {
+        Some(&fleet.filesystem_attachments)
     }
 
     fn life(&self) -> Life {
