@@ -336,7 +336,7 @@ mod tests {
     async fn a_long_answer_is_waited_for_while_the_node_says_its_name() {
         let asked = Cell::new(0);
         let answer = async {
-            tokio::time::sleep(Duration::from_secs(600)).await;
+            tokio::time::timeout(Duration::from_secs(600), pending::<()>()).await.ok();
             Ok(7)
         };
         let given = unless_silent(answer, async || {
