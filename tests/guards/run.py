@@ -72,7 +72,7 @@ def run(copy, of, test, taken_out):
 
 def passes(copy, guard, taken_out):
     test = guard["test"]
-    of = ["--test", guard["suite"]] if "suite" in guard else ["-p", "bailiwick-actors", "--all-features", "--lib"]
+    of = ["-p", "bailiwick", "--test", guard["suite"]] if "suite" in guard else ["-p", "bailiwick-actors", "--all-features", "--lib"]
     done = run(copy, of, [test], taken_out)
     if " 0 passed; 0 failed" in done.stdout.replace("test result: ok.", ""):
         sys.exit(f"no test is called {test}")
@@ -80,7 +80,7 @@ def passes(copy, guard, taken_out):
 
 def noticed_by(copy, taken_out):
     """The cases that fail, or else the scenarios."""
-    done = run(copy, ["--test", "it"], ["cases::"], taken_out)
+    done = run(copy, ["-p", "bailiwick", "--test", "it"], ["cases::"], taken_out)
     group, cases = "", []
     for line in done.stderr.splitlines() + done.stdout.splitlines():
         if line.startswith("cases "):
@@ -91,7 +91,7 @@ def noticed_by(copy, taken_out):
     cases += [f"case of our own {name}" for name in own]
     if cases or done.returncode:
         return sorted(set(cases)) or ["cases that did not come to an end"]
-    done = run(copy, ["--test", "simulation"], [], taken_out)
+    done = run(copy, ["-p", "bailiwick", "--test", "simulation"], [], taken_out)
     failed = re.findall(r"^    (\S+)$", done.stdout, re.M)
     return [f"scenario {name}" for name in sorted(set(failed))] or (["scenarios that did not come to an end"] if done.returncode else [])
 

@@ -212,17 +212,19 @@ fn a_crash_between_taking_the_old_away_and_making_the_new_ends_with_one() {
     with_every_crash(&[(0, apply(ONE)), (3 * MINUTE, Happening::Kill("alpha".parse().unwrap()))], 20 * MINUTE);
 }
 
-/// Source: machine-controller-manager 354 and 760. Guard: while every machine of a zone is silent, nobody there is replaced.
+/// Source: machine-controller-manager 354 and 760. Guard: while every machine of a zone is silent, nobody there is replaced,
+/// though those of another zone are well.
 #[test]
 fn a_zone_that_is_silent_as_a_whole_costs_no_machine() {
-    let machine = |number: u32| {
+    let machine = |(zone, number): (&str, u32)| {
         format!(
-            "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {{name: m-{number}}}\n\
-             spec: {{provider: simulated, zone: a}}\n---\n"
+            "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {{name: {zone}-{number}}}\n\
+             spec: {{provider: simulated, zone: {zone}}}\n---\n"
         )
     };
-    let text: String = (0..4).map(machine).collect();
-    let zones = vec![Zone("a".into())];
+    let text: String =
+        (0..4).map(|number| ("a", number)).chain((0..4).map(|number| ("b", number))).map(machine).collect();
+    let zones = vec![Zone("a".into()), Zone("b".into())];
     let script = [
         (0, Happening::Zones { provider: "simulated".parse().unwrap(), zones }),
         (0, apply(&text)),
