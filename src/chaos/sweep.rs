@@ -266,7 +266,7 @@ impl Boundary {
         if !report.wrong.is_empty() {
             return Ending::Violated { wrong: report.wrong };
         }
-        let status = |stream: &StreamId| report.statuses.get(stream.as_str()).map_or("undeclared", String::as_str);
+        let status = |stream: &StreamId| report.statuses.get(stream.as_str()).copied().unwrap_or("undeclared");
         let newly =
             |stream: &StreamId| if report.given_up.contains(stream) { ", given up after the start" } else { "" };
         // The window of its rollout opens after the end: until then it is as it should be.

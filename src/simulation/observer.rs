@@ -86,7 +86,7 @@ impl Observer {
     }
 
     /// One word for each entity.
-    pub fn statuses(&self) -> BTreeMap<StreamId, String> {
+    pub fn statuses(&self) -> BTreeMap<StreamId, &'static str> {
         self.fleet.statuses()
     }
 

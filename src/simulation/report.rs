@@ -38,7 +38,7 @@ pub struct Report {
     /// The time that has gone by in the simulated world.
     pub virtual_ms: u64,
     /// One word for each entity.
-    pub statuses: BTreeMap<String, String>,
+    pub statuses: BTreeMap<String, &'static str>,
     /// The entities that are not as they should be, or have not gone as they should have.
     pub unready: BTreeSet<StreamId>,
     /// Of these, those that need not be ready, and because of which of the resigned ones, or of those not offered.

@@ -271,7 +271,7 @@ impl Expectations {
             unmet.push(format!("converged: expected {converged}, found {}", report.converged));
         }
         for (stream, expected) in &self.statuses {
-            let found = report.statuses.get(stream).map_or("undeclared", String::as_str);
+            let found = report.statuses.get(stream).copied().unwrap_or("undeclared");
             if found != expected {
                 unmet.push(format!("{stream}: expected {expected}, found {found}"));
             }

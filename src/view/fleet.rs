@@ -173,10 +173,9 @@ impl Fleet {
     }
 
     /// One word for each entity of a kind that has statuses, gone ones included.
-    pub fn statuses(&self) -> BTreeMap<StreamId, String> {
-        let with = kinds().filter(|kind| !kind.statuses.is_empty());
-        let streams = with.flat_map(|kind| (kind.streams)(self).into_iter().map(move |stream| (kind, stream)));
-        streams.filter_map(|(kind, stream)| (kind.status_then)(self, &stream).map(|status| (stream, status))).collect()
+    pub fn statuses(&self) -> BTreeMap<StreamId, &'static str> {
+        let streams = kinds().flat_map(|kind| (kind.streams)(self).into_iter().map(move |stream| (kind, stream)));
+        streams.filter_map(|(kind, stream)| (kind.status)(self, &stream).map(|status| (stream, status))).collect()
     }
 
     /// The work in the outside world of each entity that has any.

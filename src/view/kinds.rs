@@ -58,8 +58,15 @@ pub(super) trait Shown: Kind {
     /// What is said of it, fact by fact, where two moments are compared.
     fn facts(&self, fleet: &Fleet, stream: &StreamId) -> Told;
 
+    /// One of the statuses of its kind; none where the kind has none.
+    fn status(&self) -> Option<&'static str> {
+        None
+    }
+
     /// What stands in its history.
-    fn status_then(&self) -> String;
+    fn status_then(&self) -> String {
+        self.status().unwrap_or_default().to_owned()
+    }
 
     /// Since when it is as it is, if that is another time than that of its last change.
     fn since(&self, _fleet: &Fleet, _stream: &StreamId) -> Option<Timestamp> {
@@ -103,7 +110,7 @@ pub(super) struct KindEntry {
     pub statuses: &'static [&'static str],
     pub goals: &'static [&'static str],
     pub streams: fn(&Fleet) -> Vec<StreamId>,
-    pub status_then: fn(&Fleet, &StreamId) -> Option<String>,
+    pub status: fn(&Fleet, &StreamId) -> Option<&'static str>,
     pub next_due: fn(&Fleet) -> Option<Timestamp>,
     pub life: fn(&Fleet, &StreamId) -> Option<Life>,
     pub is_protected: fn(&Fleet, &StreamId) -> bool,
@@ -123,7 +130,7 @@ const fn entry<D: Shown>() -> KindEntry {
         statuses: D::STATUSES,
         goals: D::GOALS,
         streams: streams::<D>,
-        status_then: |fleet, stream| D::find(fleet, stream).map(|folded| folded.state.status_then()),
+        status: |fleet, stream| D::find(fleet, stream).and_then(|folded| folded.state.status()),
         next_due: next_due::<D>,
         life: |fleet, stream| D::find(fleet, stream).map(|folded| folded.state.life()),
         is_protected: |fleet, stream| D::find(fleet, stream).is_some_and(|folded| folded.state.is_protected()),

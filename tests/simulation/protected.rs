@@ -38,7 +38,7 @@ fn the_set_does_without_others_and_makes_another_when_it_fails() {
 
     let killed = [(5 * MINUTE, Happening::Kill("web-1".parse().unwrap()))];
     let kept = run(begun().into_iter().chain(killed.clone()).collect(), 30 * MINUTE);
-    assert_eq!((&*kept.statuses["machine/web-1"], &*kept.statuses["machine/web-4"]), ("lost", "ready"));
+    assert_eq!((kept.statuses["machine/web-1"], kept.statuses["machine/web-4"]), ("lost", "ready"));
     assert!(kept.story_text().contains("it is protected from being replaced"), "{}", kept.story_text());
 
     let ended = [(20 * MINUTE, protect(false))];

@@ -72,8 +72,8 @@ fn nothing_of_what_goes_with_machines_is_left() {
     for seed in only.map_or(0..count, |seed| seed..seed + 1) {
         let report = bad_half_hour(seed).run().unwrap_or_else(|error| panic!("seed {seed}: {error:?}"));
         let left = report.statuses.iter().filter(|(_, status)| **status != "removed");
-        let left: Vec<(&String, &String)> = left.collect();
-        let is_to_stay = |(name, status): &(&String, &String)| name.contains("-kept-") && *status == "available";
+        let left: Vec<(&String, &&str)> = left.collect();
+        let is_to_stay = |(name, status): &(&String, &&str)| name.contains("-kept-") && **status == "available";
         if !report.wrong.is_empty() || !report.converged || !left.iter().all(is_to_stay) {
             failed.push(format!("seed {seed}: converged: {}, {:?}, {left:?}", report.converged, report.wrong));
         }

@@ -76,8 +76,8 @@ impl Shown for machine::State {
         facts::machine(fleet, stream, self)
     }
 
-    fn status_then(&self) -> String {
-        self.status().into()
+    fn status(&self) -> Option<&'static str> {
+        Some(Self::status(self))
     }
 
     fn since(&self, _fleet: &Fleet, _stream: &StreamId) -> Option<Timestamp> {
@@ -123,8 +123,8 @@ impl Shown for machine_set::State {
         facts::machine_set(fleet, stream, self)
     }
 
-    fn status_then(&self) -> String {
-        self.status().into()
+    fn status(&self) -> Option<&'static str> {
+        Some(Self::status(self))
     }
 
     /// Since when its first machine that is not ready is as it is: the one that the set's row names.
@@ -169,8 +169,8 @@ impl Shown for machine_deployment::State {
         facts::machine_deployment(fleet, stream, self)
     }
 
-    fn status_then(&self) -> String {
-        self.status().into()
+    fn status(&self) -> Option<&'static str> {
+        Some(Self::status(self))
     }
 
     #[allow(clippy::option_option, reason = "unknown differs from nothing missing")]
@@ -200,8 +200,12 @@ impl Shown for machine_class::State {
         facts::machine_class(fleet, stream, self)
     }
 
+    fn status(&self) -> Option<&'static str> {
+        Some(Self::status(self))
+    }
+
     fn status_then(&self) -> String {
-        format!("revision {}, {}", self.revision, self.status())
+        format!("revision {}, {}", self.revision, Self::status(self))
     }
 
     #[allow(clippy::option_option, reason = "unknown differs from nothing missing")]

@@ -49,8 +49,8 @@ impl Shown for replica_set::State {
         facts::replica_set(fleet, stream, self)
     }
 
-    fn status_then(&self) -> String {
-        self.status().into()
+    fn status(&self) -> Option<&'static str> {
+        Some(Self::status(self))
     }
 
     /// Since when it is read as it is.
@@ -85,8 +85,8 @@ impl Shown for member::State {
         facts::member(fleet, stream, self)
     }
 
-    fn status_then(&self) -> String {
-        self.status().into()
+    fn status(&self) -> Option<&'static str> {
+        Some(Self::status(self))
     }
 
     #[allow(clippy::option_option, reason = "unknown differs from nothing missing")]

@@ -51,8 +51,8 @@ impl Shown for volume::State {
         facts::volume(fleet, stream, self)
     }
 
-    fn status_then(&self) -> String {
-        self.status().into()
+    fn status(&self) -> Option<&'static str> {
+        Some(Self::status(self))
     }
 
     fn since(&self, _fleet: &Fleet, _stream: &StreamId) -> Option<Timestamp> {
@@ -95,8 +95,8 @@ impl Shown for volume_attachment::State {
         facts::attachment(fleet, stream, self)
     }
 
-    fn status_then(&self) -> String {
-        self.status().into()
+    fn status(&self) -> Option<&'static str> {
+        Some(Self::status(self))
     }
 
     fn since(&self, fleet: &Fleet, stream: &StreamId) -> Option<Timestamp> {
@@ -145,8 +145,8 @@ impl Shown for filesystem::State {
         facts::filesystem(fleet, stream, self)
     }
 
-    fn status_then(&self) -> String {
-        self.status().into()
+    fn status(&self) -> Option<&'static str> {
+        Some(Self::status(self))
     }
 
     fn blocked(&self, fleet: &Fleet, stream: &StreamId) -> Vec<Obstacle> {
@@ -184,8 +184,8 @@ impl Shown for filesystem_attachment::State {
         facts::mount(fleet, stream, self)
     }
 
-    fn status_then(&self) -> String {
-        self.status().into()
+    fn status(&self) -> Option<&'static str> {
+        Some(Self::status(self))
     }
 
     fn blocked(&self, fleet: &Fleet, _stream: &StreamId) -> Vec<Obstacle> {
