@@ -135,6 +135,7 @@ pub(super) fn policy() -> Forms {
         Rejection::BadPool { problem: "no".into() },
         Rejection::PoolIsDefault { name: pool },
         Rejection::BadWindows { problem: "window 0 names no day".into() },
+        Rejection::NotUsed,
     ];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts(Reason::ALL, rejections));
