@@ -97,12 +97,11 @@ impl Observer {
 
     /// The entities whose work was given up, and the machines whose time to become healthy is over.
     pub fn given_up(&self) -> Vec<StreamId> {
-        let given_up = self.ended_by(|outlook| matches!(outlook, Outlook::GivenUp { .. }));
+        let mut streams: Vec<StreamId> = self.ended_by(|outlook| matches!(outlook, Outlook::GivenUp { .. })).collect();
         let overdue = self.fleet.machines.iter().filter(|(_, folded)| machine::is_overdue(&folded.state));
-        let mut streams: Vec<StreamId> =
-            given_up.chain(overdue.map(|(name, _)| stream::<machine::State>(name))).collect();
-        streams.sort_unstable();
-        streams.dedup();
+        let overdue = overdue.map(|(name, _)| stream::<machine::State>(name));
+        let others: Vec<StreamId> = overdue.filter(|machine| !streams.contains(machine)).collect();
+        streams.extend(others);
         streams
     }
 
