@@ -1,8 +1,8 @@
 //! Secrets, found in the texts of others.
 //!
 //! A value is looked for as it is, and in the forms that programs print it in: escaped as in JSON, in a URL or in XML (in
-//! several ways each), in base64 (also in the middle of a longer text), in hexadecimal digits; of a value of several lines
-//! also each line, and of JSON each text and number in it.
+//! several ways each), in base64 (also in the middle of a longer text), in hexadecimal digits; and so again as it stands in
+//! JSON. Of a value of several lines it looks for each line, too, and of JSON for each text and number in it.
 
 mod escapes;
 
@@ -217,10 +217,10 @@ fn forms(value: &str) -> BTreeMap<Box<[u8]>, bool> {
     let within: Option<serde_json::Value> = serde_json::from_str(value).ok();
     within.iter().for_each(|json| texts_within(json, &mut parts));
     let mut forms: BTreeMap<Box<[u8]>, bool> = BTreeMap::new();
-    for part in parts.iter().filter(|part| TELLING_BYTES_MIN <= part.len()) {
-        forms.extend(base64_within(part.as_bytes()).map(|text| (text.into_bytes().into(), true)));
-        forms.insert(part.as_bytes().into(), false);
-        let texts = escapes::all(part).chain(hex(part.as_bytes()));
+    let telling = parts.iter().filter(|part| TELLING_BYTES_MIN <= part.len());
+    for quoted in telling.flat_map(|part| escapes::quoted(part)) {
+        forms.extend(base64_within(quoted.as_bytes()).map(|text| (text.into_bytes().into(), true)));
+        let texts = escapes::all(&quoted).chain(hex(quoted.as_bytes())).chain([quoted.clone()]);
         forms.extend(texts.map(|text| (text.into_bytes().into(), false)));
     }
     forms
@@ -339,6 +339,21 @@ mod tests {
         ] {
             assert_eq!(blot.out(&format!("say {text}!")), "say ***!", "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_quoted_is_found_when_it_is_quoted_again() {
+        let value = "-----BEGIN \"ö<c>&d\"";
+        let blot = of(&[value]);
+        for inner in escapes::quoted(value) {
+            let hexed: String = inner.bytes().map(|byte| format!("{byte:02x}")).collect();
+            for text in escapes::all(&inner).chain([hexed]) {
+                assert_eq!(blot.out(&format!("say {text}!")), "say ***!", "{text}");
+            }
+        }
+        let key = serde_json::json!({ "key": value }).to_string();
+        let told = serde_json::json!({ "request": key }).to_string();
+        assert_eq!(blot.out(&told), r#"{"request":"{\"key\":\"***\"}"}"#);
     }
 
     #[test]

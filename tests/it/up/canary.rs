@@ -169,6 +169,8 @@ impl Cage {
         for canary in self.canaries.values() {
             let json = serde_json::to_string(canary).expect("JSON");
             secrets.extend([canary.clone().into_bytes(), json.trim_matches('"').into()]);
+            // What is in front of odd letters looks the same however often they are escaped.
+            secrets.extend(canary.split([' ', '"']).next().map(|text| text.as_bytes().to_vec()));
             // As Go escapes it, as forms and scripts do in URLs, and in hexadecimal digits.
             let in_go = json.trim_matches('"').replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e");
             let in_url = |kept: &str, space: &str| {

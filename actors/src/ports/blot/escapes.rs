@@ -1,6 +1,6 @@
 //! A text as programs write it inside of another one: escaped as in JSON, in a URL, or in XML.
 
-use std::fmt::Write;
+use std::{collections::BTreeSet, fmt::Write};
 
 /// How a program escapes a text in JSON. Backslashes and control characters are escaped by all.
 struct Json {
@@ -53,6 +53,11 @@ const URLS: [Url; 4] = [
 
 /// How programs write quotation marks in XML and HTML: `"` and `'`.
 const MARKUPS: [[&str; 2]; 4] = [["&quot;", "&#x27;"], ["&#34;", "&#39;"], ["&quot;", "&apos;"], ["\"", "'"]];
+
+/// The text itself, and as it stands in JSON. What is escaped may be escaped once more: a log in JSON shows a request in JSON.
+pub(super) fn quoted(text: &str) -> BTreeSet<String> {
+    JSONS.iter().map(|json| for_json(text, json)).chain([text.to_owned()]).collect()
+}
 
 /// All of them; many are the same for most texts.
 pub(super) fn all(text: &str) -> impl Iterator<Item = String> {
