@@ -12,7 +12,7 @@ use bailiwick_actors::{
         replica_set::{Action, Stamp},
     },
     replica_set,
-    shell::{Call, FilesystemCall, Kind, MachineCall, VolumeCall, Work},
+    shell::{AnyWish, Call, Kind, Work},
     supervisor::machines::{self as watched, SightingStatus},
     vocab::{EffectId, Effort, FaultClass, Name, Outlook},
     volume::{self, Storage},
@@ -315,16 +315,14 @@ fn calls<K: Kind>(journal: Uuid, stream: &StreamId, state: Option<&K>) -> Vec<Ca
 }
 
 fn asked(call: Call) -> Option<(EffectId, Asked)> {
-    let id = call.id();
-    let asked = match call {
-        Call::Machine { provider, call: MachineCall::Create(create), .. } => Asked::Machine(provider?, create),
-        Call::Volume { provider, call: VolumeCall::Create(create), .. } => Asked::Volume(provider?, create),
-        Call::Volume { provider, call: VolumeCall::Attach(attach), .. } => Asked::Attachment(provider?, attach),
-        Call::Filesystem { provider, call: FilesystemCall::Create(create), .. } => Asked::Filesystem(provider?, create),
-        Call::Filesystem { provider, call: FilesystemCall::Attach(attach), .. } => Asked::Mount(provider?, attach),
-        // Nothing of a set is made by a provider.
-        Call::Machine { .. } | Call::Volume { .. } | Call::Filesystem { .. } | Call::ReplicaSet { .. } => return None,
-    };
+    let Call { provider, id, wish, .. } = call;
+    // Nothing of a set is made by a provider, and what is undone is none of the world's things.
+    let made = |of: fn(&AnyWish, Name) -> Option<Asked>| of(&wish, provider.clone()?);
+    let asked = made(|wish, by| Some(Asked::Machine(by, Box::new(wish.making::<CreateMachine>()?.clone()))))
+        .or_else(|| made(|wish, by| Some(Asked::Volume(by, wish.making::<CreateVolume>()?.clone()))))
+        .or_else(|| made(|wish, by| Some(Asked::Attachment(by, Box::new(wish.making::<AttachVolume>()?.clone())))))
+        .or_else(|| made(|wish, by| Some(Asked::Filesystem(by, Box::new(wish.making::<CreateFilesystem>()?.clone())))))
+        .or_else(|| made(|wish, by| Some(Asked::Mount(by, Box::new(wish.making::<AttachFilesystem>()?.clone())))))?;
     Some((id, asked))
 }
 

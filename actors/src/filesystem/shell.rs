@@ -5,8 +5,10 @@ use uuid::Uuid;
 
 use super::{Command, Effect, Report, State, Storage};
 use crate::{
-    ports::{CreateFilesystem, ProvisionedFilesystem},
-    shell::{AnyCommand, Asked, Call, FilesystemCall, Kind, Urgency, Work},
+    ports::{BulkAnswer, CreateFilesystem, FilesystemProvider, Lookup, Operation, ProvisionedFilesystem},
+    shell::{
+        AnyCommand, AnyWish, Asked, Call, Filesystems, Item, Kind, Make, Services, Thing, Undo, Urgency, Work, ids,
+    },
     vocab::{EffectId, Fault, Name, Timestamp},
 };
 
@@ -27,28 +29,19 @@ impl Kind for State {
             Storage::Creating { backing, over, .. } => (backing.clone(), over.iter()),
             Storage::None | Storage::Provisioned { .. } | Storage::Destroying { .. } => Default::default(),
         };
-        let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
+        let wish = match (effect, &self.spec, stream.name().parse::<Name>()) {
             (Effect::Create { .. }, Some(spec), Ok(filesystem)) => {
                 let (uid, size, pool) = (self.uid(journal, stream), spec.size, self.pool.clone());
                 let of_others = over.map(|of| EffectId::of(journal, &of.stream, of.version));
                 let own = self.destroyed.iter().map(|of| EffectId::of(journal, stream, *of));
                 let replaces = own.chain(of_others).collect();
-                FilesystemCall::Create(Box::new(CreateFilesystem {
-                    id,
-                    filesystem,
-                    uid,
-                    size,
-                    backing,
-                    pool,
-                    replaces,
-                }))
+                AnyWish::make(CreateFilesystem { id, filesystem, uid, size, backing, pool, replaces })
             }
-            (Effect::Release { .. }, ..) => FilesystemCall::Release(id),
-            _ => FilesystemCall::Destroy(id),
+            (Effect::Release { .. }, ..) => AnyWish::undo(Release),
+            _ => AnyWish::undo(Destroy),
         };
-        let provider = self.source();
-        let machine = self.machine().cloned();
-        Work::Call(Box::new(Call::Filesystem { stream: stream.clone(), provider, machine, id, attempt, call }))
+        let (provider, machine) = (self.source(), self.machine().cloned());
+        Work::Call(Box::new(Call { stream: stream.clone(), provider, machine, id, attempt, wish }))
     }
 
     fn made(&self) -> Option<(Version, EffectId)> {
@@ -83,16 +76,78 @@ impl Kind for State {
     }
 }
 
-/// How a create went, as a command.
-pub(crate) fn created(attempt: u32, result: Result<ProvisionedFilesystem, Fault>) -> AnyCommand {
-    AnyCommand::from(Command::Report(match result {
-        Ok(filesystem) => Report::Created { attempt, filesystem },
-        Err(fault) => Report::CreateFailed { attempt, fault },
-    }))
+/// Filesystems, as providers keep them.
+#[derive(Debug)]
+pub struct Kept;
+
+impl Thing for Kept {
+    type Port = Filesystems;
+    type Made = ProvisionedFilesystem;
+
+    fn lookup(by: &dyn FilesystemProvider, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<ProvisionedFilesystem>> {
+        by.lookup_filesystems(ids)
+    }
 }
 
-/// How a destroy or release went, as a command.
-pub(crate) fn destroyed(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
+impl Make for CreateFilesystem {
+    const OPERATION: Operation = Operation::CreateFilesystem;
+    type Thing = Kept;
+
+    fn make<'a>(
+        by: &'a dyn FilesystemProvider,
+        _: &Services,
+        wishes: Vec<Self>,
+    ) -> BulkAnswer<'a, ProvisionedFilesystem> {
+        by.create_filesystems(wishes)
+    }
+
+    fn report(attempt: u32, result: Result<ProvisionedFilesystem, Fault>) -> AnyCommand {
+        AnyCommand::from(Command::Report(match result {
+            Ok(filesystem) => Report::Created { attempt, filesystem },
+            Err(fault) => Report::CreateFailed { attempt, fault },
+        }))
+    }
+
+    fn works_on(&self) -> Vec<EffectId> {
+        self.backing.iter().map(|backing| backing.volume_effect).collect()
+    }
+}
+
+/// The end of a filesystem and of its data.
+#[derive(Clone, Debug)]
+struct Destroy;
+
+impl Undo for Destroy {
+    const OPERATION: Operation = Operation::DestroyFilesystem;
+    type Thing = Kept;
+
+    fn undo<'a>(by: &'a dyn FilesystemProvider, batch: &[Item<Self>]) -> BulkAnswer<'a, ()> {
+        by.destroy_filesystems(ids(batch))
+    }
+
+    fn report(_id: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
+        destroyed(attempt, result)
+    }
+}
+
+/// The end of a filesystem here; its data stays.
+#[derive(Clone, Debug)]
+struct Release;
+
+impl Undo for Release {
+    const OPERATION: Operation = Operation::ReleaseFilesystem;
+    type Thing = Kept;
+
+    fn undo<'a>(by: &'a dyn FilesystemProvider, batch: &[Item<Self>]) -> BulkAnswer<'a, ()> {
+        by.release_filesystems(ids(batch))
+    }
+
+    fn report(_id: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
+        destroyed(attempt, result)
+    }
+}
+
+fn destroyed(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
     AnyCommand::from(Command::Report(match result {
         Ok(()) => Report::Destroyed { attempt },
         Err(fault) => Report::DestroyFailed { attempt, fault },

@@ -5,8 +5,10 @@ use uuid::Uuid;
 
 use super::{Command, Effect, Report, Spec, State, Target};
 use crate::{
-    ports::{AttachFilesystem, DetachFilesystem, FilesystemAttachmentInfo},
-    shell::{AnyCommand, Asked, Call, FilesystemCall, Kind, Urgency, Work},
+    ports::{
+        AttachFilesystem, BulkAnswer, DetachFilesystem, FilesystemAttachmentInfo, FilesystemProvider, Lookup, Operation,
+    },
+    shell::{AnyCommand, AnyWish, Asked, Call, Filesystems, Item, Kind, Make, Services, Thing, Undo, Urgency, Work},
     vocab::{EffectId, Fault, Timestamp},
 };
 
@@ -24,13 +26,12 @@ impl Kind for State {
         // Both are there whenever one of the two effects is pending; without them the call names no provider and fails.
         let (target, spec) = (self.target(), self.spec.as_ref());
         let provider = target.map(|target| target.provider.clone());
-        let call = match (effect, target.zip(spec)) {
-            (Effect::Attach { .. }, Some((target, spec))) => FilesystemCall::Attach(Box::new(attach(id, target, spec))),
-            (_, Some((target, spec))) => FilesystemCall::Detach(detach(id, target, spec)),
-            (_, None) => FilesystemCall::Destroy(id),
+        let wish = match (effect, target.zip(spec)) {
+            (Effect::Attach { .. }, Some((target, spec))) => AnyWish::make(attach(id, target, spec)),
+            (_, from) => AnyWish::undo(Detach(from.map(|(target, spec)| detach(id, target, spec)))),
         };
         let machine = spec.map(|spec| spec.machine.clone());
-        Work::Call(Box::new(Call::Filesystem { stream: stream.clone(), provider, machine, id, attempt, call }))
+        Work::Call(Box::new(Call { stream: stream.clone(), provider, machine, id, attempt, wish }))
     }
 
     fn is_report(command: &Command) -> bool {
@@ -78,18 +79,63 @@ fn detach(id: EffectId, target: &Target, spec: &Spec) -> DetachFilesystem {
     }
 }
 
-/// How an attach went, as a command.
-pub(crate) fn attached(attempt: u32, result: Result<FilesystemAttachmentInfo, Fault>) -> AnyCommand {
-    AnyCommand::from(Command::Report(match result {
-        Ok(info) => Report::Attached { attempt, info },
-        Err(fault) => Report::AttachFailed { attempt, fault },
-    }))
+/// Mounts of filesystems, as providers keep them.
+#[derive(Debug)]
+pub struct Kept;
+
+impl Thing for Kept {
+    type Port = Filesystems;
+    type Made = FilesystemAttachmentInfo;
+
+    fn lookup(by: &dyn FilesystemProvider, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<FilesystemAttachmentInfo>> {
+        by.lookup_filesystem_attachments(ids)
+    }
 }
 
-/// How a detach went, as a command.
-pub(crate) fn detached(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
-    AnyCommand::from(Command::Report(match result {
-        Ok(()) => Report::Detached { attempt },
-        Err(fault) => Report::DetachFailed { attempt, fault },
-    }))
+impl Make for AttachFilesystem {
+    const OPERATION: Operation = Operation::AttachFilesystem;
+    type Thing = Kept;
+
+    fn make<'a>(
+        by: &'a dyn FilesystemProvider,
+        _: &Services,
+        wishes: Vec<Self>,
+    ) -> BulkAnswer<'a, FilesystemAttachmentInfo> {
+        by.attach_filesystems(wishes)
+    }
+
+    fn report(attempt: u32, result: Result<FilesystemAttachmentInfo, Fault>) -> AnyCommand {
+        AnyCommand::from(Command::Report(match result {
+            Ok(info) => Report::Attached { attempt, info },
+            Err(fault) => Report::AttachFailed { attempt, fault },
+        }))
+    }
+
+    fn works_on(&self) -> Vec<EffectId> {
+        self.backing.iter().map(|backing| backing.volume_effect).chain([self.filesystem_effect]).collect()
+    }
+}
+
+/// What is to be detached from where.
+#[derive(Clone, Debug)]
+struct Detach(Option<DetachFilesystem>);
+
+impl Undo for Detach {
+    const OPERATION: Operation = Operation::DetachFilesystem;
+    type Thing = Kept;
+
+    fn undo<'a>(by: &'a dyn FilesystemProvider, batch: &[Item<Self>]) -> BulkAnswer<'a, ()> {
+        by.detach_filesystems(batch.iter().filter_map(|item| item.wish.0.clone()).collect())
+    }
+
+    fn report(_id: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
+        AnyCommand::from(Command::Report(match result {
+            Ok(()) => Report::Detached { attempt },
+            Err(fault) => Report::DetachFailed { attempt, fault },
+        }))
+    }
+
+    fn works_on(&self) -> Vec<EffectId> {
+        self.0.iter().map(|detach| detach.filesystem_effect).collect()
+    }
 }

@@ -5,8 +5,11 @@ use uuid::Uuid;
 
 use super::{Command, Effect, Report, State};
 use crate::{
-    ports::{CreateMachine, MachineInstance, SecretData},
-    shell::{AnyCommand, Asked, Call, Kind, MachineCall, Urgency, Work},
+    ports::{BulkAnswer, CreateMachine, MachineInstance, MachineProvider, Operation, SecretData},
+    shell::{
+        AnyCommand, AnyWish, Asked, Call, IfOurs, Instances, Item, Kind, Make, Services, Undo, Urgency, Work, foreign,
+        ids,
+    },
     vocab::{EffectId, Fault, Name, Timestamp},
 };
 
@@ -17,18 +20,15 @@ impl Asked for Command {
 impl Kind for State {
     fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
         let provider = self.spec.as_ref().map(|spec| spec.provider.clone());
-        let (id, attempt) = match effect {
+        let (id, attempt, provider) = match effect {
             Effect::WakeAt(due) => return Work::WakeAt(*due),
-            Effect::Create { intent, attempt } => (self.effect_of(journal, stream, *intent), *attempt),
-            Effect::Delete { of, attempt } => (self.effect_of(journal, stream, *of), *attempt),
+            Effect::Create { intent, attempt } => (self.effect_of(journal, stream, *intent), *attempt, provider),
+            Effect::Delete { of, attempt } => (self.effect_of(journal, stream, *of), *attempt, provider),
             Effect::DeleteStray { effect, attempt } => {
-                let (stream, id, attempt) = (stream.clone(), *effect, *attempt);
-                let provider = self.strays.get(effect).map(|stray| stray.provider.clone());
-                let call = MachineCall::DeleteStray;
-                return Work::Call(Box::new(Call::Machine { stream, provider, id, attempt, call }));
+                (*effect, *attempt, self.strays.get(effect).map(|stray| stray.provider.clone()))
             }
         };
-        let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
+        let wish = match (effect, &self.spec, stream.name().parse::<Name>()) {
             (Effect::Create { .. }, Some(spec), Ok(machine)) => {
                 let (uid, spec, zone) = (self.uid(journal, stream), spec.clone(), self.zone());
                 let class = self.class().cloned().map(Box::new);
@@ -36,13 +36,27 @@ impl Kind for State {
                 let config = self.config().cloned().map(Box::new);
                 // Both secrets are looked up right before the call; the nonce follows from the journal.
                 let (secrets, nonce, join) = (SecretData::default(), None, None);
-                let create = CreateMachine { id, machine, uid, spec, zone, class, secrets, start, config, nonce, join };
-                MachineCall::Create(Box::new(create))
+                AnyWish::make(CreateMachine {
+                    id,
+                    machine,
+                    uid,
+                    spec,
+                    zone,
+                    class,
+                    secrets,
+                    start,
+                    config,
+                    nonce,
+                    join,
+                })
             }
-            (Effect::Delete { of, .. }, ..) => MachineCall::Delete { is_proven: self.has_proof_of(*of) },
-            _ => MachineCall::Delete { is_proven: false },
+            (Effect::DeleteStray { .. }, ..) => AnyWish::of(IfOurs { wish: DeleteStray, is_proven: false }),
+            (Effect::Delete { of, .. }, ..) => {
+                AnyWish::of(IfOurs { wish: DeleteMachine, is_proven: self.has_proof_of(*of) })
+            }
+            _ => AnyWish::of(IfOurs { wish: DeleteMachine, is_proven: false }),
         };
-        Work::Call(Box::new(Call::Machine { stream: stream.clone(), provider, id, attempt, call }))
+        Work::Call(Box::new(Call { stream: stream.clone(), provider, machine: None, id, attempt, wish }))
     }
 
     fn is_report(command: &Command) -> bool {
@@ -83,26 +97,72 @@ pub(crate) fn started_by_other(seen: &MachineInstance, nonce: &str) -> AnyComman
     AnyCommand::from(Command::Report(Report::StartedByOther { effect, instance, nonce }))
 }
 
-/// How a create went, as a command.
-pub(crate) fn created(attempt: u32, result: Result<MachineInstance, Fault>) -> AnyCommand {
-    AnyCommand::from(Command::Report(match result {
-        Ok(instance) => Report::Created { attempt, instance },
-        Err(fault) => Report::CreateFailed { attempt, fault },
-    }))
+impl Make for CreateMachine {
+    const OPERATION: Operation = Operation::CreateMachine;
+    type Thing = Instances;
+
+    fn make<'a>(
+        by: &'a dyn MachineProvider,
+        services: &Services,
+        wishes: Vec<Self>,
+    ) -> BulkAnswer<'a, MachineInstance> {
+        services.create_machines(by, wishes)
+    }
+
+    fn report(attempt: u32, result: Result<MachineInstance, Fault>) -> AnyCommand {
+        AnyCommand::from(Command::Report(match result {
+            Ok(instance) => Report::Created { attempt, instance },
+            Err(fault) => Report::CreateFailed { attempt, fault },
+        }))
+    }
+
+    fn foreign(made: &MachineInstance, journal: Uuid) -> Option<AnyCommand> {
+        foreign(made, journal)
+    }
 }
 
-/// How a delete went, as a command.
-pub(crate) fn deleted(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
-    AnyCommand::from(Command::Report(match result {
-        Ok(()) => Report::Deleted { attempt },
-        Err(fault) => Report::DeleteFailed { attempt, fault },
-    }))
+/// The deletion of a machine's own instance.
+#[derive(Clone, Debug)]
+struct DeleteMachine;
+
+impl Undo for DeleteMachine {
+    const OPERATION: Operation = Operation::DeleteMachine;
+    type Thing = Instances;
+
+    fn undo<'a>(by: &'a dyn MachineProvider, batch: &[Item<Self>]) -> BulkAnswer<'a, ()> {
+        by.delete(ids(batch))
+    }
+
+    fn report(_id: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
+        AnyCommand::from(Command::Report(match result {
+            Ok(()) => Report::Deleted { attempt },
+            Err(fault) => Report::DeleteFailed { attempt, fault },
+        }))
+    }
+
+    /// What is gone joins nowhere any more.
+    fn undone(services: &Services, id: EffectId) {
+        services.providers.enrolment.iter().for_each(|enrolment| enrolment.forget(id));
+    }
 }
 
-/// How the delete of an instance that was not the machine's own went, as a command.
-pub(crate) fn stray_deleted(effect: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
-    AnyCommand::from(Command::Report(match result {
-        Ok(()) => Report::StrayDeleted { effect, attempt },
-        Err(fault) => Report::StrayDeleteFailed { effect, attempt, fault },
-    }))
+/// The deletion of an instance that bears the machine's name and is not its own. It is named in its report: a machine may
+/// have more than one.
+#[derive(Clone, Debug)]
+struct DeleteStray;
+
+impl Undo for DeleteStray {
+    const OPERATION: Operation = Operation::DeleteStray;
+    type Thing = Instances;
+
+    fn undo<'a>(by: &'a dyn MachineProvider, batch: &[Item<Self>]) -> BulkAnswer<'a, ()> {
+        by.delete(ids(batch))
+    }
+
+    fn report(effect: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
+        AnyCommand::from(Command::Report(match result {
+            Ok(()) => Report::StrayDeleted { effect, attempt },
+            Err(fault) => Report::StrayDeleteFailed { effect, attempt, fault },
+        }))
+    }
 }

@@ -1,17 +1,19 @@
 //! Replica set effects as engine calls.
 
+use std::{fmt, time::Duration};
+
 use bailiwick_journal::{StreamId, Version};
 use uuid::Uuid;
 
 use super::{Command, Effect, Phase, Report, Seat, Spec, State};
 use crate::{
     ports::{
-        ReplicaSetEngine,
-        replica_set::{Action, Change, Contact, Observation, Outcome, Server, Stamp, Step},
+        Operation, ReplicaSetEngine,
+        replica_set::{Action, Change, Contact, Outcome, Server, Stamp, Step},
     },
-    shell::{AnyCommand, Asked, Call, Kind, ReplicaSetCall, Urgency, Work},
+    shell::{self, AnyCommand, AnyWish, Asked, At, Call, Carried, Item, Kind, Providers, Source, Urgency, Wish, Work},
     vocab::{
-        EffectId, Fault, FaultCode, Timestamp,
+        EffectId, Fault, FaultCode, Name, Timestamp,
         guard::{self, Guard},
     },
 };
@@ -26,14 +28,20 @@ impl Kind for State {
             Effect::WakeAt(due) => return Work::WakeAt(*due),
             Effect::Look { round } | Effect::Step { round } => *round,
         };
-        let engine = self.spec.as_ref().map(|spec| spec.engine.clone());
-        let call = match &self.phase {
-            Phase::Stepping { step, base } => ReplicaSetCall::Step { step: Box::new(step.clone()), base: *base },
-            Phase::Idle | Phase::Looking | Phase::Settled | Phase::Waiting { .. } => ReplicaSetCall::Look,
-        };
+        let provider = self.spec.as_ref().map(|spec| spec.engine.clone());
         let contact = self.contact(stream);
+        let wish = match &self.phase {
+            Phase::Stepping { step, base } => {
+                AnyWish::of(Asking(TakeStep { round, contact, step: step.clone(), base: *base }))
+            }
+            Phase::Idle | Phase::Looking | Phase::Settled | Phase::Waiting { .. } => {
+                AnyWish::of(Asking(Look { round, contact }))
+            }
+        };
         let id = EffectId::of(journal, stream, round);
-        Work::Call(Box::new(Call::ReplicaSet { stream: stream.clone(), engine, id, round, contact, call }))
+        // A step that failed is not tried again: what follows is planned anew.
+        let (stream, machine, attempt) = (stream.clone(), None, 1);
+        Work::Call(Box::new(Call { stream, provider, machine, id, attempt, wish }))
     }
 
     fn is_report(command: &Command) -> bool {
@@ -70,27 +78,114 @@ impl State {
     }
 }
 
-/// What was read, as a command.
-pub(crate) fn looked(round: Version, result: Result<Observation, Fault>) -> AnyCommand {
-    AnyCommand::from(Command::Report(match result {
-        Ok(observation) => Report::Seen { round, observation },
-        Err(fault) if fault.code == FaultCode::Uninitialized => Report::NotBegun { round },
-        Err(fault) => Report::LookFailed { round, fault: Fault::new(fault.code, fault.text) },
-    }))
+/// What an engine is asked.
+trait Question: Clone + fmt::Debug + Send + 'static {
+    const OPERATION: Operation;
+
+    /// What came of it, as a command to the set.
+    async fn ask(self, engine: &dyn ReplicaSetEngine, limit: Duration, perhaps_begun: bool) -> AnyCommand;
+
+    /// What is reported if there is no such engine.
+    fn refused(self, fault: Fault) -> AnyCommand;
 }
 
-/// How a step went, as a command.
-pub(crate) fn stepped(round: Version, outcome: Outcome) -> AnyCommand {
-    let outcome = match outcome {
-        Outcome::Done => Outcome::Done,
-        Outcome::Refused(fault) => Outcome::Refused(Fault::new(fault.code, fault.text)),
-        Outcome::Unknown(fault) => Outcome::Unknown(Fault::new(fault.code, fault.text)),
-    };
-    AnyCommand::from(Command::Report(Report::Stepped { round, outcome }))
+/// How the set is.
+#[derive(Clone, Debug)]
+struct Look {
+    /// The version of the event that asked for it.
+    round: Version,
+    contact: Contact,
+}
+
+/// A step that was planned on a configuration.
+#[derive(Clone, Debug)]
+struct TakeStep {
+    /// The version of the event that asked for it.
+    round: Version,
+    contact: Contact,
+    step: Step,
+    base: Stamp,
+}
+
+/// A question to an engine.
+#[derive(Clone, Debug)]
+struct Asking<Q>(Q);
+
+impl<Q: Question> Wish for Asking<Q> {
+    const OPERATION: Operation = Q::OPERATION;
+
+    fn carry_out(batch: Vec<Item<Self>>, at: At<'_>) -> Carried<'_> {
+        Box::pin(ask_all(batch, at))
+    }
+
+    /// An engine cannot take back what it was asked; its answer is stale when it comes.
+    fn cancel(_providers: &Providers, _source: &Source, _id: EffectId) {}
+}
+
+/// Calls to engines, one after the other (a batch of them has one): what is not answered in time is unknown.
+async fn ask_all<Q: Question>(batch: Vec<Item<Asking<Q>>>, at: At<'_>) -> Vec<shell::Report> {
+    let engine = at.source.provider.as_ref().and_then(|name| at.services.providers.replica_sets.get(name)).cloned();
+    let limit = Duration::from_millis(at.services.policy().document.machines.call_timeout_ms);
+    let mut reports = Vec::new();
+    for item in batch {
+        let Asking(question) = item.wish.clone();
+        let command = match &engine {
+            Some(engine) => question.ask(&**engine, limit, item.ask_first).await,
+            None => {
+                let name = at.source.provider.as_ref().map_or("none", Name::as_str);
+                let text = format!("this node has no engine named {name}");
+                question.refused(Fault::new(FaultCode::InvalidArgument, text))
+            }
+        };
+        reports.push(item.report(command));
+    }
+    reports
+}
+
+fn late(limit: Duration) -> Fault {
+    let text = format!("no answer within {} ms; it may still happen", limit.as_millis());
+    Fault::new(FaultCode::DeadlineExceeded, text)
+}
+
+impl Question for Look {
+    const OPERATION: Operation = Operation::LookAtReplicaSet;
+
+    async fn ask(self, engine: &dyn ReplicaSetEngine, limit: Duration, _perhaps_begun: bool) -> AnyCommand {
+        let round = self.round;
+        let answer = tokio::time::timeout(limit, engine.observe(self.contact)).await;
+        AnyCommand::from(Command::Report(match answer.unwrap_or_else(|_| Err(late(limit))) {
+            Ok(observation) => Report::Seen { round, observation },
+            Err(fault) if fault.code == FaultCode::Uninitialized => Report::NotBegun { round },
+            Err(fault) => Report::LookFailed { round, fault: Fault::new(fault.code, fault.text) },
+        }))
+    }
+
+    fn refused(self, fault: Fault) -> AnyCommand {
+        AnyCommand::from(Command::Report(Report::LookFailed { round: self.round, fault }))
+    }
+}
+
+impl Question for TakeStep {
+    const OPERATION: Operation = Operation::StepReplicaSet;
+
+    async fn ask(self, engine: &dyn ReplicaSetEngine, limit: Duration, perhaps_begun: bool) -> AnyCommand {
+        let Self { round, contact, step, base } = self;
+        let outcome = tokio::time::timeout(limit, take(engine, contact, step, base, perhaps_begun)).await;
+        let outcome = match outcome.unwrap_or_else(|_| Outcome::Unknown(late(limit))) {
+            Outcome::Done => Outcome::Done,
+            Outcome::Refused(fault) => Outcome::Refused(Fault::new(fault.code, fault.text)),
+            Outcome::Unknown(fault) => Outcome::Unknown(Fault::new(fault.code, fault.text)),
+        };
+        AnyCommand::from(Command::Report(Report::Stepped { round, outcome }))
+    }
+
+    fn refused(self, fault: Fault) -> AnyCommand {
+        AnyCommand::from(Command::Report(Report::Stepped { round: self.round, outcome: Outcome::Refused(fault) }))
+    }
 }
 
 /// Takes a step. One that may have been begun before is not taken again: what came of it is read back.
-pub(crate) async fn take(
+async fn take(
     engine: &dyn ReplicaSetEngine,
     contact: Contact,
     step: Step,
@@ -144,12 +239,11 @@ mod tests {
     };
 
     use super::*;
-    use crate::{
-        ports::{
-            Answer,
-            replica_set::{Configuration, EngineRules, Member, MemberId, MemberState, MemberStatus, StepReason},
+    use crate::ports::{
+        Answer,
+        replica_set::{
+            Configuration, EngineRules, Member, MemberId, MemberState, MemberStatus, Observation, StepReason,
         },
-        vocab::Name,
     };
 
     /// Counts what it is asked to do, and tells of these statuses.

@@ -1,17 +1,10 @@
 //! One call for many items: when it is its turn, within its time, and one answer per item.
 
-use bailiwick_journal::{Position, StreamId};
-
-use super::{AnyCommand, budgets::Calls, calls::Perform};
+use super::{budgets::Calls, calls::Item};
 use crate::{
     ports::{BulkAnswer, CallKind},
     vocab::{EffectId, Fault, FaultCode},
 };
-
-pub(super) type Batch = Vec<Perform>;
-
-/// A report to be made: to whom, what, and from which entry and attempt it follows.
-pub(super) type Report = (StreamId, AnyCommand, Position);
 
 /// One bulk call, when it is its turn, and within its time: exactly one answer per item, whatever the provider does.
 pub(super) async fn bulk<'p, T>(
@@ -44,6 +37,7 @@ fn harmless<T>(result: Result<T, Fault>) -> Result<T, Fault> {
     result.map_err(|fault| Fault::new(fault.code, fault.text))
 }
 
-pub(super) fn ids(batch: &[Perform]) -> Vec<EffectId> {
-    batch.iter().map(|item| item.call.id()).collect()
+/// The effect ids of these.
+pub(crate) fn ids<'i, W: 'i>(items: impl IntoIterator<Item = &'i Item<W>>) -> Vec<EffectId> {
+    items.into_iter().map(|item| item.id).collect()
 }

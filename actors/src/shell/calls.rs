@@ -1,165 +1,204 @@
-//! Provider calls as data: what is asked of whom, and in which order it goes out.
+//! Provider calls as data: what is asked of whom. What can be asked is not listed here: each kind of entity brings its own
+//! wishes, and says there how a batch of them is carried out.
+
+use std::{any::Any, fmt, future::Future, pin::Pin, time::Duration};
 
 use actix::Message;
-use bailiwick_journal::{Position, StreamId, Version};
+use bailiwick_journal::{Position, StreamId};
 
+use super::{
+    AnyCommand, Providers, Services, Source, TakenOver,
+    budgets::Calls,
+    making::{Make, Making},
+    undoing::{Undo, Undoing},
+};
 use crate::{
-    ports::{
-        AttachFilesystem, AttachVolume, CreateFilesystem, CreateMachine, CreateVolume, DetachFilesystem, DetachVolume,
-        ImportVolume, Operation,
-        replica_set::{Contact, Stamp, Step},
-    },
+    ports::Operation,
     vocab::{EffectId, Name},
 };
 
 /// One provider call for one entity.
 #[derive(Clone, Debug)]
-pub enum Call {
-    Machine {
-        stream: StreamId,
-        provider: Option<Name>,
-        id: EffectId,
-        attempt: u32,
-        call: MachineCall,
-    },
-    Volume {
-        stream: StreamId,
-        provider: Option<Name>,
-        /// The machine at which it is done, where that matters to its provider.
-        machine: Option<Name>,
-        id: EffectId,
-        attempt: u32,
-        call: VolumeCall,
-    },
-    ReplicaSet {
-        stream: StreamId,
-        engine: Option<Name>,
-        id: EffectId,
-        /// The version of the event that asked for it.
-        round: Version,
-        contact: Contact,
-        call: ReplicaSetCall,
-    },
-    Filesystem {
-        stream: StreamId,
-        provider: Option<Name>,
-        /// As with volumes.
-        machine: Option<Name>,
-        id: EffectId,
-        attempt: u32,
-        call: FilesystemCall,
-    },
-}
-
-/// What a machine provider is asked.
-#[derive(Clone, Debug)]
-pub enum MachineCall {
-    Create(Box<CreateMachine>),
-    /// Its own instance; unless it was seen to be ours, that is looked at first.
-    Delete {
-        is_proven: bool,
-    },
-    /// An instance that bears the machine's name and is not its own; whether it is ours is looked at first.
-    DeleteStray,
-}
-
-/// What the engine of a replica set is asked.
-#[derive(Clone, Debug)]
-pub enum ReplicaSetCall {
-    Look,
-    Step { step: Box<Step>, base: Stamp },
-}
-
-/// What a volume provider is asked.
-#[derive(Clone, Debug)]
-pub enum VolumeCall {
-    Create(CreateVolume),
-    /// Take over what is there already.
-    Import(Box<ImportVolume>),
-    Destroy(EffectId),
-    Attach(Box<AttachVolume>),
-    Detach(DetachVolume),
-    Release(EffectId),
-}
-
-/// What a filesystem provider is asked.
-#[derive(Clone, Debug)]
-pub enum FilesystemCall {
-    Create(Box<CreateFilesystem>),
-    Destroy(EffectId),
-    Release(EffectId),
-    Attach(Box<AttachFilesystem>),
-    Detach(DetachFilesystem),
-}
-
-impl Call {
+pub struct Call {
     /// The entity that it is for.
-    pub fn stream(&self) -> &StreamId {
-        match self {
-            Self::Machine { stream, .. }
-            | Self::Volume { stream, .. }
-            | Self::Filesystem { stream, .. }
-            | Self::ReplicaSet { stream, .. } => stream,
-        }
-    }
-
+    pub stream: StreamId,
     /// Who is asked; none if nobody is named who could do it.
-    pub fn provider(&self) -> Option<&Name> {
-        match self {
-            Self::Machine { provider, .. } | Self::Volume { provider, .. } | Self::Filesystem { provider, .. } => {
-                provider.as_ref()
-            }
-            Self::ReplicaSet { engine, .. } => engine.as_ref(),
-        }
-    }
-
+    pub provider: Option<Name>,
     /// The machine at which it is done, where that matters to its provider.
-    pub fn machine(&self) -> Option<&Name> {
-        match self {
-            Self::Volume { machine, .. } | Self::Filesystem { machine, .. } => machine.as_ref(),
-            Self::Machine { .. } | Self::ReplicaSet { .. } => None,
-        }
-    }
-
+    pub machine: Option<Name>,
     /// The effect id: the same over all attempts.
-    pub fn id(&self) -> EffectId {
-        match self {
-            Self::Machine { id, .. }
-            | Self::Volume { id, .. }
-            | Self::Filesystem { id, .. }
-            | Self::ReplicaSet { id, .. } => *id,
-        }
+    pub id: EffectId,
+    /// From 1.
+    pub attempt: u32,
+    pub wish: AnyWish,
+}
+
+/// What is asked of a provider in one operation.
+pub(crate) trait Wish: Clone + fmt::Debug + Send + 'static {
+    const OPERATION: Operation;
+
+    /// Carries out what goes out together: exactly one report of each item.
+    fn carry_out(batch: Vec<Item<Self>>, at: At<'_>) -> Carried<'_>;
+
+    /// Tells whoever was asked that something else is wanted now, so that a call that hangs does not hold it up.
+    fn cancel(providers: &Providers, source: &Source, id: EffectId);
+
+    /// What is reported instead if this would touch what another journal made; none for any other.
+    fn spared(_item: &Item<Self>, _taken_over: &TakenOver) -> Option<AnyCommand> {
+        None
+    }
+}
+
+/// The reports of one batch, later.
+pub(crate) type Carried<'a> = Pin<Box<dyn Future<Output = Vec<Report>> + 'a>>;
+
+/// A report to be made: to whom, what, and from which entry it follows.
+pub(crate) type Report = (StreamId, AnyCommand, Position);
+
+/// One of the calls that go out together.
+#[derive(Clone, Debug)]
+pub struct Item<W> {
+    pub stream: StreamId,
+    pub id: EffectId,
+    pub attempt: u32,
+    pub wish: W,
+    /// Whether it may have been begun before: then the provider is asked by id first.
+    pub ask_first: bool,
+    /// The entry that the effect follows from.
+    pub cause: Position,
+}
+
+impl<W> Item<W> {
+    /// The same with another wish.
+    pub(crate) fn map<V>(self, turn: impl FnOnce(W) -> V) -> Item<V> {
+        let Self { stream, id, attempt, wish, ask_first, cause } = self;
+        Item { stream, id, attempt, wish: turn(wish), ask_first, cause }
     }
 
-    /// The attempt, from 1.
-    pub fn attempt(&self) -> u32 {
-        match self {
-            Self::Machine { attempt, .. } | Self::Volume { attempt, .. } | Self::Filesystem { attempt, .. } => *attempt,
-            // A step that failed is not tried again: what follows is planned anew.
-            Self::ReplicaSet { .. } => 1,
+    pub(crate) fn report(self, command: AnyCommand) -> Report {
+        (self.stream, command, self.cause)
+    }
+}
+
+/// The entities of these.
+pub(super) fn streams<W>(batch: &[Item<W>]) -> Vec<StreamId> {
+    batch.iter().map(|item| item.stream.clone()).collect()
+}
+
+/// Where a batch is carried out.
+#[derive(Clone, Copy)]
+pub(crate) struct At<'a> {
+    pub services: &'a Services,
+    pub source: &'a Source,
+}
+
+impl<'a> At<'a> {
+    /// The calls that a batch comes to, each within its budget and its time.
+    pub(super) fn calls(self, streams: Vec<StreamId>, limit: Duration) -> Calls<'a> {
+        Calls::new(&self.services.budgets, self.source.provider.clone(), streams, limit)
+    }
+}
+
+/// A wish of any operation: made of one to make something, or to undo it, and asked for as that.
+pub struct AnyWish(Box<dyn Erased>);
+
+/// What is the same whatever is asked.
+trait Erased: Any + fmt::Debug + Send {
+    fn operation(&self) -> Operation;
+    fn copy(&self) -> Box<dyn Erased>;
+    fn cancel(&self) -> Cancel;
+    fn carry_out(&self) -> CarryOut;
+}
+
+/// How whoever was asked is told that something else is wanted now.
+pub(super) type Cancel = fn(&Providers, &Source, EffectId);
+
+/// How a batch is carried out.
+pub(super) type CarryOut = for<'a> fn(Vec<Perform>, At<'a>) -> Carried<'a>;
+
+impl<W: Wish> Erased for W {
+    fn operation(&self) -> Operation {
+        W::OPERATION
+    }
+
+    fn copy(&self) -> Box<dyn Erased> {
+        Box::new(self.clone())
+    }
+
+    fn cancel(&self) -> Cancel {
+        W::cancel
+    }
+
+    fn carry_out(&self) -> CarryOut {
+        carry_out::<W>
+    }
+}
+
+/// Carries out a batch, but for what would touch what another journal made.
+fn carry_out<W: Wish>(batch: Vec<Perform>, at: At<'_>) -> Carried<'_> {
+    let (mut told, mut ours) = (Vec::new(), Vec::new());
+    for item in batch.into_iter().map(Perform::item::<W>) {
+        match W::spared(&item, &at.services.taken_over) {
+            Some(command) => told.push(item.report(command)),
+            None => ours.push(item),
         }
+    }
+    Box::pin(async move {
+        if !ours.is_empty() {
+            told.extend(W::carry_out(ours, at).await);
+        }
+        told
+    })
+}
+
+impl AnyWish {
+    /// To have something made.
+    pub fn make(wish: impl Make) -> Self {
+        Self::of(Making(wish))
+    }
+
+    /// To have something undone.
+    pub fn undo(wish: impl Undo) -> Self {
+        Self::of(Undoing(wish))
+    }
+
+    pub(crate) fn of(wish: impl Wish) -> Self {
+        Self(Box::new(wish))
+    }
+
+    /// What is to be made, if it is this.
+    pub fn making<M: Make>(&self) -> Option<&M> {
+        self.get::<Making<M>>().map(|making| &making.0)
+    }
+
+    fn get<W: Wish>(&self) -> Option<&W> {
+        let any: &dyn Any = &*self.0;
+        any.downcast_ref()
     }
 
     /// What is asked.
     pub fn operation(&self) -> Operation {
-        match self {
-            Self::Machine { call: MachineCall::Create(_), .. } => Operation::CreateMachine,
-            Self::Machine { call: MachineCall::Delete { .. }, .. } => Operation::DeleteMachine,
-            Self::Machine { call: MachineCall::DeleteStray, .. } => Operation::DeleteStray,
-            Self::Volume { call: VolumeCall::Create(_), .. } => Operation::CreateVolume,
-            Self::Volume { call: VolumeCall::Import(_), .. } => Operation::ImportVolume,
-            Self::Volume { call: VolumeCall::Destroy(_), .. } => Operation::DestroyVolume,
-            Self::Volume { call: VolumeCall::Attach(_), .. } => Operation::AttachVolume,
-            Self::Volume { call: VolumeCall::Detach(_), .. } => Operation::DetachVolume,
-            Self::Volume { call: VolumeCall::Release(_), .. } => Operation::ReleaseVolume,
-            Self::Filesystem { call: FilesystemCall::Create(_), .. } => Operation::CreateFilesystem,
-            Self::Filesystem { call: FilesystemCall::Destroy(_), .. } => Operation::DestroyFilesystem,
-            Self::Filesystem { call: FilesystemCall::Release(_), .. } => Operation::ReleaseFilesystem,
-            Self::Filesystem { call: FilesystemCall::Attach(_), .. } => Operation::AttachFilesystem,
-            Self::Filesystem { call: FilesystemCall::Detach(_), .. } => Operation::DetachFilesystem,
-            Self::ReplicaSet { call: ReplicaSetCall::Look, .. } => Operation::LookAtReplicaSet,
-            Self::ReplicaSet { call: ReplicaSetCall::Step { .. }, .. } => Operation::StepReplicaSet,
-        }
+        self.0.operation()
+    }
+
+    pub(super) fn cancel(&self) -> Cancel {
+        self.0.cancel()
+    }
+
+    pub(super) fn carry_out(&self) -> CarryOut {
+        self.0.carry_out()
+    }
+}
+
+impl Clone for AnyWish {
+    fn clone(&self) -> Self {
+        Self(self.0.copy())
+    }
+}
+
+impl fmt::Debug for AnyWish {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
@@ -172,4 +211,17 @@ pub struct Perform {
     pub ask_first: bool,
     /// The entry that the effect follows from.
     pub cause: Position,
+}
+
+impl Perform {
+    /// As one of a batch of its operation.
+    ///
+    /// # Panics
+    /// If two wishes are of one operation.
+    fn item<W: Wish>(self) -> Item<W> {
+        let Self { call: Call { stream, id, attempt, wish, .. }, ask_first, cause } = self;
+        let any: Box<dyn Any> = wish.0;
+        let wish = *any.downcast().expect("an operation has one wish");
+        Item { stream, id, attempt, wish, ask_first, cause }
+    }
 }

@@ -128,7 +128,7 @@ impl<D: Kind> EntityActor<D> {
                     if self.in_flight.contains(effect) {
                         continue;
                     }
-                    let ask_first = self.perhaps_begun.contains(effect) || call.attempt() > 1;
+                    let ask_first = self.perhaps_begun.contains(effect) || call.attempt > 1;
                     let cause = causes.get(effect).copied().unwrap_or_else(|| self.entity.position());
                     if let Some(executor) = self.executor.upgrade() {
                         // Its mailbox has no bound of its own: every entity has at most one effect out.

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use super::{
     Budgets, Limits, Providers, Registry, Services, Source,
     budgets::Place,
-    calls::{Call, Perform},
+    calls::{Call, Cancel, Perform},
     perform::{perform, report},
 };
 use crate::{
@@ -42,38 +42,18 @@ struct UnderWay {
     operation: Operation,
     source: Source,
     id: EffectId,
+    cancel: Cancel,
 }
 
 impl UnderWay {
     fn of(call: &Call, source: &Source) -> Self {
-        Self { operation: call.operation(), source: source.clone(), id: call.id() }
+        let (operation, cancel) = (call.wish.operation(), call.wish.cancel());
+        Self { operation, source: source.clone(), id: call.id, cancel }
     }
 
     /// Tells the provider that something else is wanted now, so that a call that hangs does not hold it up.
     fn cancel(&self, providers: &Providers) {
-        let Some(name) = &self.source.provider else { return };
-        match self.operation {
-            Operation::CreateMachine | Operation::DeleteMachine | Operation::DeleteStray => {
-                providers.machines.get(name).inspect(|provider| provider.cancel(self.id));
-            }
-            Operation::CreateVolume
-            | Operation::ImportVolume
-            | Operation::DestroyVolume
-            | Operation::ReleaseVolume
-            | Operation::AttachVolume
-            | Operation::DetachVolume => {
-                providers.volumes_of(&self.source).inspect(|provider| provider.cancel(self.id));
-            }
-            Operation::CreateFilesystem
-            | Operation::DestroyFilesystem
-            | Operation::ReleaseFilesystem
-            | Operation::AttachFilesystem
-            | Operation::DetachFilesystem => {
-                providers.filesystems_of(&self.source).inspect(|provider| provider.cancel(self.id));
-            }
-            // An engine cannot take back what it was asked; its answer is stale when it comes.
-            Operation::LookAtReplicaSet | Operation::StepReplicaSet => (),
-        }
+        (self.cancel)(providers, &self.source, self.id);
     }
 }
 
@@ -134,17 +114,17 @@ impl Executor {
     }
 
     fn enqueue(&mut self, perform: Perform, ctx: &mut Context<Self>) {
-        let stream = perform.call.stream().clone();
+        let stream = perform.call.stream.clone();
         if let Some(under_way) = self.busy.get(&stream) {
-            if under_way.operation != perform.call.operation() || under_way.id != perform.call.id() {
+            if under_way.operation != perform.call.wish.operation() || under_way.id != perform.call.id {
                 under_way.cancel(&self.services.providers);
             }
             self.next.insert(stream, perform);
             return;
         }
         // What was wanted before and has not begun is not wanted any more.
-        let source = self.services.providers.source(perform.call.provider(), perform.call.machine());
-        let operation = perform.call.operation();
+        let source = self.services.providers.source(perform.call.provider.as_ref(), perform.call.machine.as_ref());
+        let operation = perform.call.wish.operation();
         self.services.budgets.stands(&stream, (operation, source.clone()));
         self.ready.add(operation, source, stream, perform);
         self.turn_later(ctx);
@@ -204,7 +184,7 @@ impl Executor {
 
     /// Makes one bulk call, reports how it went, and says that it is over.
     fn begin(&mut self, source: &Source, batch: Vec<Perform>, ctx: &mut Context<Self>) {
-        let streams: Vec<StreamId> = batch.iter().map(|item| item.call.stream().clone()).collect();
+        let streams: Vec<StreamId> = batch.iter().map(|item| item.call.stream.clone()).collect();
         streams.iter().for_each(|stream| self.services.budgets.leaves(stream));
         self.busy.extend(streams.iter().cloned().zip(batch.iter().map(|item| UnderWay::of(&item.call, source))));
         self.services.calls.set(self.services.calls.get() + streams.len());

@@ -14,18 +14,20 @@ mod executor;
 mod group;
 mod growth;
 mod kinds;
+mod making;
 mod messages;
 mod ownership;
 mod perform;
 #[cfg(feature = "testing")]
 mod plant;
+mod port;
 mod rebuild;
 mod registry;
 mod secrets;
 mod services;
 mod table;
 mod taken_over;
-mod wishes;
+mod undoing;
 
 #[cfg(feature = "testing")]
 pub use crate::schedule::shell::Upcoming;
@@ -40,17 +42,24 @@ pub use crate::{
 pub use allowance::Allowance;
 pub use assemble::{AssembleError, Resumed, Running, assemble};
 pub use budgets::{BudgetSeen, Budgets};
-pub use calls::{Call, FilesystemCall, MachineCall, Perform, ReplicaSetCall, VolumeCall};
+pub(crate) use bulk::ids;
+pub use calls::{AnyWish, Call, Item, Perform};
+pub(crate) use calls::{At, Carried, Report, Wish};
 pub use entity_actor::{EntityActor, Proposal, Recorded, Retire, Snapshot, Submit};
 pub use executor::Executor;
 pub use group::{REQUESTS, RequestNote};
 pub use growth::{Follower, Growth};
 pub use kinds::{AnyCommand, Asked, Kind, Urgency, Work};
+pub use making::Make;
 pub use messages::{Answer, Ask, AskError, AskGroup, GroupAnswer, Origin, RehearseGroup};
+pub use ownership::Instances;
+pub(crate) use ownership::{IfOurs, foreign};
 #[cfg(feature = "testing")]
 pub use plant::{Plant, plant};
+pub use port::{Filesystems, Machines, Port, Thing, Volumes};
 pub use rebuild::{RebuildError, Rebuilt, rebuild};
 pub use registry::{Quiesce, Registry, RegistryStats, StartAll, Stats};
 pub use services::{Limits, Providers, Services, Source};
 pub(crate) use table::kind;
 pub use taken_over::{STAYS_THERE, TakenOver};
+pub use undoing::Undo;

@@ -3,38 +3,83 @@
 use uuid::Uuid;
 
 use super::{
-    AnyCommand,
+    AnyCommand, Providers, Source,
     budgets::Calls,
-    bulk::{Batch, Report, bulk, ids},
-    calls::{Call, MachineCall, Perform},
+    bulk::{bulk, ids},
+    calls::{At, Carried, Item, Report, Wish},
+    port::{Machines, Port, Thing},
+    undoing::{self, Undo, undo_all},
 };
 use crate::{
     machine,
-    ports::{CallKind, Lookup, MachineInstance, MachineProvider},
-    vocab::{Fault, FaultCode, Nonce},
+    ports::{BulkAnswer, CallKind, Lookup, MachineInstance, MachineProvider, Operation},
+    vocab::{EffectId, Fault, FaultCode, Nonce},
 };
 
-/// A batch of deletions, after it was asked whose the instances are.
-pub(super) struct Asked {
-    /// Those that may be deleted.
-    pub ours: Batch,
-    /// What is reported of the others.
-    pub told: Vec<Report>,
+/// Instances of machines.
+#[derive(Debug)]
+pub struct Instances;
+
+impl Thing for Instances {
+    type Port = Machines;
+    type Made = MachineInstance;
+
+    fn lookup(by: &dyn MachineProvider, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
+        by.lookup(ids)
+    }
 }
 
-/// Asks by id, where it was not seen yet that the instance is ours. Where the provider cannot tell, nothing is deleted.
-pub(super) async fn ask(journal: Uuid, provider: &dyn MachineProvider, batch: Batch, calls: &Calls<'_>) -> Asked {
-    let (mut ours, doubtful): (Batch, Batch) = batch.into_iter().partition(is_proven);
-    let mut told = Vec::new();
-    let seen = match doubtful.len() {
-        0 => Vec::new(),
-        asked => bulk(calls, CallKind::LookUp, asked, || provider.lookup(ids(&doubtful))).await,
+/// A deletion of an instance that is ours.
+#[derive(Clone, Debug)]
+pub(crate) struct IfOurs<U> {
+    pub wish: U,
+    /// Whether it was seen to be ours; if not, that is looked at first.
+    pub is_proven: bool,
+}
+
+impl<U: Undo<Thing = Instances>> Wish for IfOurs<U> {
+    const OPERATION: Operation = U::OPERATION;
+
+    fn carry_out(batch: Vec<Item<Self>>, at: At<'_>) -> Carried<'_> {
+        Box::pin(delete(batch, at))
+    }
+
+    fn cancel(providers: &Providers, source: &Source, id: EffectId) {
+        Machines::provider(providers, source).inspect(|provider| Machines::cancel(&**provider, id));
+    }
+}
+
+/// Deletes instances, but for those that another control plane has started. Where the provider cannot tell, nothing is
+/// deleted.
+async fn delete<U: Undo<Thing = Instances>>(batch: Vec<Item<IfOurs<U>>>, at: At<'_>) -> Vec<Report> {
+    let (proven, doubtful): (Vec<_>, Vec<_>) = batch.into_iter().partition(|item| item.wish.is_proven);
+    let wishes = |items: Vec<Item<IfOurs<U>>>| items.into_iter().map(|item| item.map(|deletion| deletion.wish));
+    let (mut ours, doubtful): (Vec<Item<U>>, Vec<Item<U>>) = (wishes(proven).collect(), wishes(doubtful).collect());
+    let Some(provider) = Machines::provider(&at.services.providers, at.source) else {
+        ours.extend(doubtful);
+        return undoing::nobody(ours, at);
     };
+    let streams = ours.iter().chain(&doubtful).map(|item| item.stream.clone()).collect();
+    let calls = &undoing::calls::<U>(streams, at);
+    let told = ask(&*provider, at.services.journal_id(), calls, doubtful, &mut ours).await;
+    let deleted = if ours.is_empty() { Vec::new() } else { undo_all(&*provider, at, calls, ours).await };
+    deleted.into_iter().chain(told).collect()
+}
+
+/// Asks by id. What may be deleted goes to `ours`; the answer is what is reported of the others.
+async fn ask<U: Undo>(
+    provider: &dyn MachineProvider,
+    journal: Uuid,
+    calls: &Calls<'_>,
+    doubtful: Vec<Item<U>>,
+    ours: &mut Vec<Item<U>>,
+) -> Vec<Report> {
+    let seen = bulk(calls, CallKind::LookUp, doubtful.len(), || provider.lookup(ids(&doubtful))).await;
+    let mut told = Vec::new();
     for (item, seen) in doubtful.into_iter().zip(seen) {
-        let unknown = || Fault::new(FaultCode::Unknown, "the provider cannot tell who owns it");
         let command = match seen {
-            Ok(Lookup::Present(instance)) => match other_nonce(&instance, journal) {
-                Some(nonce) => machine::shell::started_by_other(&instance, nonce),
+            Ok(Lookup::Present(instance)) => match foreign(&instance, journal) {
+                Some(command) => command,
                 None => {
                     ours.push(item);
                     continue;
@@ -45,36 +90,19 @@ pub(super) async fn ask(journal: Uuid, provider: &dyn MachineProvider, batch: Ba
                 ours.push(item);
                 continue;
             }
-            Ok(Lookup::Unknown) => failed(&item, unknown()),
-            Err(fault) => failed(&item, fault),
+            Ok(Lookup::Unknown) => {
+                let unknown = Fault::new(FaultCode::Unknown, "the provider cannot tell who owns it");
+                U::report(item.id, item.attempt, Err(unknown))
+            }
+            Err(fault) => U::report(item.id, item.attempt, Err(fault)),
         };
-        told.push((item.call.stream().clone(), command, item.cause));
+        told.push(item.report(command));
     }
-    Asked { ours, told }
+    told
 }
 
-fn is_proven(item: &Perform) -> bool {
-    matches!(item.call, Call::Machine { call: MachineCall::Delete { is_proven: true }, .. })
-}
-
-fn failed(item: &Perform, fault: Fault) -> AnyCommand {
-    match &item.call {
-        Call::Machine { call: MachineCall::DeleteStray, id, attempt, .. } => {
-            machine::shell::stray_deleted(*id, *attempt, Err(fault))
-        }
-        call => machine::shell::deleted(call.attempt(), Err(fault)),
-    }
-}
-
-fn other_nonce(instance: &MachineInstance, journal: Uuid) -> Option<&str> {
-    instance.nonce().filter(|nonce| *nonce != Nonce::of(journal, instance.effect).as_str())
-}
-
-/// A create that was answered with what another control plane has started, as what it is.
-pub(super) fn told_apart((stream, command, cause): Report, journal: Uuid) -> Report {
-    let Some(machine::Command::Report(machine::Report::Created { instance, .. })) = command.get() else {
-        return (stream, command, cause);
-    };
-    let other = other_nonce(instance, journal).map(|nonce| machine::shell::started_by_other(instance, nonce));
-    (stream, other.unwrap_or(command), cause)
+/// What is reported of an instance that another control plane has started; none if it is ours.
+pub(crate) fn foreign(instance: &MachineInstance, journal: Uuid) -> Option<AnyCommand> {
+    let nonce = instance.nonce().filter(|nonce| *nonce != Nonce::of(journal, instance.effect).as_str())?;
+    Some(machine::shell::started_by_other(instance, nonce))
 }

@@ -80,9 +80,20 @@ fn discreet(told: &Blot, answer: Result<MachineInstance, Fault>) -> Result<Machi
     Ok(made)
 }
 
+impl Services {
+    /// Has machines made, each with what the secret of its class holds and with the token that its agent joins with.
+    pub(crate) fn create_machines<'a>(
+        &self,
+        provider: &'a dyn MachineProvider,
+        machines: Vec<CreateMachine>,
+    ) -> BulkAnswer<'a, MachineInstance> {
+        create(provider, Outfit::of(self), machines)
+    }
+}
+
 /// Makes machines with what the secrets of their classes hold. Whoever's secrets cannot be read fails alone, before
 /// anything was made for it.
-pub(super) fn create<'a>(
+fn create<'a>(
     provider: &'a dyn MachineProvider,
     outfit: Outfit<'_>,
     machines: Vec<CreateMachine>,

@@ -4,15 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    bulk::Report,
-    calls::{Call, FilesystemCall, Perform, VolumeCall},
-};
 use crate::{
-    filesystem, filesystem_attachment,
     ports::{Listing, ProvisionedVolume},
     vocab::{EffectId, Fault, FaultCode},
-    volume_attachment,
 };
 
 /// The volumes and filesystems that another journal made.
@@ -31,33 +25,9 @@ impl TakenOver {
         listing
     }
 
-    /// What is reported of a call that would touch what is not ours; none for any other.
-    pub(super) fn report(&self, item: &Perform) -> Option<Report> {
-        let attempt = item.call.attempt();
-        let is = |effect: &EffectId| self.0.contains(effect);
-        let beneath =
-            |backing: &Option<_>| backing.as_ref().is_some_and(|it: &crate::ports::Backing| is(&it.volume_effect));
-        let command = match &item.call {
-            Call::Volume { call: VolumeCall::Attach(wish), .. } if is(&wish.volume_effect) => {
-                volume_attachment::shell::attached(attempt, Err(refusal()))
-            }
-            Call::Volume { call: VolumeCall::Detach(wish), .. } if is(&wish.volume_effect) => {
-                volume_attachment::shell::detached(attempt, Ok(()))
-            }
-            Call::Filesystem { call: FilesystemCall::Create(wish), .. } if beneath(&wish.backing) => {
-                filesystem::shell::created(attempt, Err(refusal()))
-            }
-            Call::Filesystem { call: FilesystemCall::Attach(wish), .. }
-                if is(&wish.filesystem_effect) || beneath(&wish.backing) =>
-            {
-                filesystem_attachment::shell::attached(attempt, Err(refusal()))
-            }
-            Call::Filesystem { call: FilesystemCall::Detach(wish), .. } if is(&wish.filesystem_effect) => {
-                filesystem_attachment::shell::detached(attempt, Ok(()))
-            }
-            _ => return None,
-        };
-        Some((item.call.stream().clone(), command, item.cause))
+    /// Whether one of these is not ours.
+    pub(super) fn has_any(&self, effects: &[EffectId]) -> bool {
+        !self.0.is_empty() && effects.iter().any(|effect| self.0.contains(effect))
     }
 }
 
@@ -65,6 +35,7 @@ impl TakenOver {
 pub const STAYS_THERE: &str = "it belongs to the journal that this one was imported from, and stays there; destroy it here \
                                and declare it again to create a new one";
 
-fn refusal() -> Fault {
+/// What is reported of a call that would touch what is not ours.
+pub(super) fn refusal() -> Fault {
     Fault::new(FaultCode::FailedPrecondition, STAYS_THERE)
 }

@@ -5,10 +5,10 @@ use uuid::Uuid;
 
 use super::{Command, Effect, Report, Spec, State, Storage};
 use crate::{
-    ports::{CreateVolume, ImportVolume, ProvisionedVolume},
-    shell::{AnyCommand, Asked, Call, Kind, Urgency, VolumeCall, Work},
+    ports::{BulkAnswer, CreateVolume, ImportVolume, Lookup, Operation, ProvisionedVolume, VolumeProvider},
+    shell::{AnyCommand, AnyWish, Asked, Call, Item, Kind, Make, Services, Thing, Undo, Urgency, Volumes, Work, ids},
     storage_rules::ImportWish,
-    vocab::{EffectId, Fault, InstanceId, Name, Timestamp, Uid},
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, Timestamp, Uid},
 };
 
 impl Asked for Command {
@@ -25,18 +25,19 @@ impl Kind for State {
                 (EffectId::of(journal, stream, *of), *attempt)
             }
         };
-        let call = match (effect, &self.spec, stream.name().parse::<Name>()) {
-            (Effect::Create { .. }, Some(spec), Ok(volume)) => match &self.import {
-                Some(volume_id) => {
-                    VolumeCall::Import(Box::new(import(id, volume, self.uid(journal, stream), spec, volume_id)))
+        let wish = match (effect, &self.spec, stream.name().parse::<Name>()) {
+            (Effect::Create { .. }, Some(spec), Ok(volume)) => {
+                let uid = self.uid(journal, stream);
+                match &self.import {
+                    Some(volume_id) => AnyWish::make(import(id, volume, uid, spec, volume_id)),
+                    None => AnyWish::make(create(id, volume, self, uid, spec)),
                 }
-                None => VolumeCall::Create(create(id, volume, self, self.uid(journal, stream), spec)),
-            },
-            (Effect::Release { .. }, ..) => VolumeCall::Release(id),
-            _ => VolumeCall::Destroy(id),
+            }
+            (Effect::Release { .. }, ..) => AnyWish::undo(Release),
+            _ => AnyWish::undo(Destroy),
         };
         let machine = self.place.as_ref().map(|place| &place.machine).or(self.wanted_on.as_ref()).cloned();
-        Work::Call(Box::new(Call::Volume { stream: stream.clone(), provider, machine, id, attempt, call }))
+        Work::Call(Box::new(Call { stream: stream.clone(), provider, machine, id, attempt, wish }))
     }
 
     fn made(&self) -> Option<(Version, EffectId)> {
@@ -81,16 +82,91 @@ fn import(id: EffectId, volume: Name, uid: Uid, spec: &Spec, volume_id: &Instanc
     ImportVolume { volume, uid, wish: ImportWish { id, volume_id: volume_id.clone(), size_min: spec.size } }
 }
 
-/// How a create went, as a command.
-pub(crate) fn created(attempt: u32, result: Result<ProvisionedVolume, Fault>) -> AnyCommand {
+/// Volumes, as providers keep them.
+#[derive(Debug)]
+pub struct Kept;
+
+impl Thing for Kept {
+    type Port = Volumes;
+    type Made = ProvisionedVolume;
+
+    fn lookup(by: &dyn VolumeProvider, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<ProvisionedVolume>> {
+        by.lookup_volumes(ids)
+    }
+}
+
+impl Make for CreateVolume {
+    const OPERATION: Operation = Operation::CreateVolume;
+    type Thing = Kept;
+
+    fn make<'a>(by: &'a dyn VolumeProvider, _: &Services, wishes: Vec<Self>) -> BulkAnswer<'a, ProvisionedVolume> {
+        by.create_volumes(wishes)
+    }
+
+    fn report(attempt: u32, result: Result<ProvisionedVolume, Fault>) -> AnyCommand {
+        created(attempt, result)
+    }
+}
+
+impl Make for ImportVolume {
+    const OPERATION: Operation = Operation::ImportVolume;
+    type Thing = Kept;
+
+    fn make<'a>(by: &'a dyn VolumeProvider, _: &Services, wishes: Vec<Self>) -> BulkAnswer<'a, ProvisionedVolume> {
+        let cannot = || Fault::new(FaultCode::Unimplemented, "the provider cannot take over what it has not made");
+        match by.importer() {
+            Some(importer) => importer.import_volumes(wishes),
+            None => Box::pin(std::future::ready(Ok(wishes.iter().map(|_| Err(cannot())).collect()))),
+        }
+    }
+
+    fn report(attempt: u32, result: Result<ProvisionedVolume, Fault>) -> AnyCommand {
+        created(attempt, result)
+    }
+}
+
+/// The end of a volume and of its data.
+#[derive(Clone, Debug)]
+struct Destroy;
+
+impl Undo for Destroy {
+    const OPERATION: Operation = Operation::DestroyVolume;
+    type Thing = Kept;
+
+    fn undo<'a>(by: &'a dyn VolumeProvider, batch: &[Item<Self>]) -> BulkAnswer<'a, ()> {
+        by.destroy_volumes(ids(batch))
+    }
+
+    fn report(_id: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
+        destroyed(attempt, result)
+    }
+}
+
+/// The end of a volume here; its data stays.
+#[derive(Clone, Debug)]
+struct Release;
+
+impl Undo for Release {
+    const OPERATION: Operation = Operation::ReleaseVolume;
+    type Thing = Kept;
+
+    fn undo<'a>(by: &'a dyn VolumeProvider, batch: &[Item<Self>]) -> BulkAnswer<'a, ()> {
+        by.release_volumes(ids(batch))
+    }
+
+    fn report(_id: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
+        destroyed(attempt, result)
+    }
+}
+
+fn created(attempt: u32, result: Result<ProvisionedVolume, Fault>) -> AnyCommand {
     AnyCommand::from(Command::Report(match result {
         Ok(volume) => Report::Created { attempt, volume },
         Err(fault) => Report::CreateFailed { attempt, fault },
     }))
 }
 
-/// How a destroy went, as a command.
-pub(crate) fn destroyed(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
+fn destroyed(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
     AnyCommand::from(Command::Report(match result {
         Ok(()) => Report::Destroyed { attempt },
         Err(fault) => Report::DestroyFailed { attempt, fault },
@@ -128,7 +204,7 @@ mod tests {
         else {
             panic!("a call")
         };
-        let Call::Volume { call: VolumeCall::Create(wish), .. } = *call else { panic!("a create") };
+        let wish = call.wish.making::<CreateVolume>().expect("a create");
         assert_eq!(wish.pool, Some(pool));
     }
 }

@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use super::{Command, Effect, Report, Spec, State, Target};
 use crate::{
-    ports::{AttachVolume, AttachmentInfo, DetachVolume},
-    shell::{AnyCommand, Asked, Call, Kind, Urgency, VolumeCall, Work},
+    ports::{AttachVolume, AttachmentInfo, BulkAnswer, DetachVolume, Lookup, Operation, VolumeProvider},
+    shell::{AnyCommand, AnyWish, Asked, Call, Item, Kind, Make, Services, Thing, Undo, Urgency, Volumes, Work},
     vocab::{EffectId, Fault, Timestamp},
 };
 
@@ -24,13 +24,12 @@ impl Kind for State {
         // Both are there whenever one of the two effects is pending; without them the call names no provider and fails.
         let (target, spec) = (self.target(), self.spec.as_ref());
         let provider = target.map(|target| target.provider.clone());
-        let call = match (effect, target.zip(spec)) {
-            (Effect::Attach { .. }, Some((target, spec))) => VolumeCall::Attach(Box::new(attach(id, target, spec))),
-            (_, Some((target, spec))) => VolumeCall::Detach(detach(id, target, spec)),
-            (_, None) => VolumeCall::Destroy(id),
+        let wish = match (effect, target.zip(spec)) {
+            (Effect::Attach { .. }, Some((target, spec))) => AnyWish::make(attach(id, target, spec)),
+            (_, from) => AnyWish::undo(Detach(from.map(|(target, spec)| detach(id, target, spec)))),
         };
         let machine = spec.map(|spec| spec.machine.clone());
-        Work::Call(Box::new(Call::Volume { stream: stream.clone(), provider, machine, id, attempt, call }))
+        Work::Call(Box::new(Call { stream: stream.clone(), provider, machine, id, attempt, wish }))
     }
 
     fn is_report(command: &Command) -> bool {
@@ -76,18 +75,59 @@ fn detach(id: EffectId, target: &Target, spec: &Spec) -> DetachVolume {
     }
 }
 
-/// How an attach went, as a command.
-pub(crate) fn attached(attempt: u32, result: Result<AttachmentInfo, Fault>) -> AnyCommand {
-    AnyCommand::from(Command::Report(match result {
-        Ok(info) => Report::Attached { attempt, info },
-        Err(fault) => Report::AttachFailed { attempt, fault },
-    }))
+/// Attachments of volumes, as providers keep them.
+#[derive(Debug)]
+pub struct Kept;
+
+impl Thing for Kept {
+    type Port = Volumes;
+    type Made = AttachmentInfo;
+
+    fn lookup(by: &dyn VolumeProvider, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<AttachmentInfo>> {
+        by.lookup_attachments(ids)
+    }
 }
 
-/// How a detach went, as a command.
-pub(crate) fn detached(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
-    AnyCommand::from(Command::Report(match result {
-        Ok(()) => Report::Detached { attempt },
-        Err(fault) => Report::DetachFailed { attempt, fault },
-    }))
+impl Make for AttachVolume {
+    const OPERATION: Operation = Operation::AttachVolume;
+    type Thing = Kept;
+
+    fn make<'a>(by: &'a dyn VolumeProvider, _: &Services, wishes: Vec<Self>) -> BulkAnswer<'a, AttachmentInfo> {
+        by.attach_volumes(wishes)
+    }
+
+    fn report(attempt: u32, result: Result<AttachmentInfo, Fault>) -> AnyCommand {
+        AnyCommand::from(Command::Report(match result {
+            Ok(info) => Report::Attached { attempt, info },
+            Err(fault) => Report::AttachFailed { attempt, fault },
+        }))
+    }
+
+    fn works_on(&self) -> Vec<EffectId> {
+        vec![self.volume_effect]
+    }
+}
+
+/// What is to be detached from where.
+#[derive(Clone, Debug)]
+struct Detach(Option<DetachVolume>);
+
+impl Undo for Detach {
+    const OPERATION: Operation = Operation::DetachVolume;
+    type Thing = Kept;
+
+    fn undo<'a>(by: &'a dyn VolumeProvider, batch: &[Item<Self>]) -> BulkAnswer<'a, ()> {
+        by.detach_volumes(batch.iter().filter_map(|item| item.wish.0.clone()).collect())
+    }
+
+    fn report(_id: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
+        AnyCommand::from(Command::Report(match result {
+            Ok(()) => Report::Detached { attempt },
+            Err(fault) => Report::DetachFailed { attempt, fault },
+        }))
+    }
+
+    fn works_on(&self) -> Vec<EffectId> {
+        self.0.iter().map(|detach| detach.volume_effect).collect()
+    }
 }

@@ -381,7 +381,7 @@ impl Desk {
             }
             let mut turn = Turn::default();
             for call in self.owed() {
-                turn.add(call.operation(), call.provider().cloned(), call.stream().clone(), call);
+                turn.add(call.wish.operation(), call.provider.clone(), call.stream.clone(), call);
             }
             if turn.is_empty() {
                 return Ok(());

@@ -3,8 +3,11 @@
 use bailiwick::actors::{
     contract::Decider,
     filesystem, filesystem_attachment,
-    ports::{AttachmentInfo, Batch, FilesystemAttachmentInfo, ProvisionedFilesystem, ProvisionedVolume},
-    shell::{Call, FilesystemCall, VolumeCall},
+    ports::{
+        AttachFilesystem, AttachVolume, AttachmentInfo, Batch, CreateFilesystem, CreateVolume,
+        FilesystemAttachmentInfo, Operation, ProvisionedFilesystem, ProvisionedVolume,
+    },
+    shell::Call,
     vocab::{Fault, InstanceId},
     volume::{self, AtCreation, VolumeFacts},
     volume_attachment,
@@ -39,56 +42,62 @@ impl Desk {
 
     /// What one item of a call looks like.
     fn argument(&self, call: &Call) -> Result<Value, String> {
-        let stream = call.stream();
+        let (stream, wish) = (&call.stream, &call.wish);
         let tag = tag(stream);
-        let id_of = |id| Value::from(self.provider.known.get(&id).cloned().unwrap_or_default());
-        Ok(match call {
-            Call::Volume { call: VolumeCall::Create(create), .. } => {
-                let place = self.volumes[stream].state().place.as_ref();
-                json!({
-                    "volume": tag,
-                    "size": create.size.0,
-                    "machine": place.map(|place| format!("machine-{}", place.machine)),
-                    "instance": place.map(|place| place.instance.0.clone()),
-                })
-            }
-            Call::Volume { call: VolumeCall::Destroy(id) | VolumeCall::Release(id), .. } => id_of(*id),
-            Call::Volume { call: VolumeCall::Attach(attach), .. } => json!({
+        let detached = |instance: Option<&InstanceId>| json!({"attachment": tag, "instance": instance.map(|id| &id.0)});
+        if let Some(create) = wish.making::<CreateVolume>() {
+            let place = self.volumes[stream].state().place.as_ref();
+            return Ok(json!({
+                "volume": tag,
+                "size": create.size.0,
+                "machine": place.map(|place| format!("machine-{}", place.machine)),
+                "instance": place.map(|place| place.instance.0.clone()),
+            }));
+        }
+        if let Some(attach) = wish.making::<AttachVolume>() {
+            return Ok(json!({
                 "attachment": tag,
                 "instance": attach.instance.0,
                 "read_only": attach.read_only,
                 "volume_id": attach.volume_id.0,
-            }),
-            Call::Volume { call: VolumeCall::Detach(_), .. } => {
-                let target = self.volume_attachments[stream].state().target();
-                json!({"attachment": tag, "instance": target.map(|target| target.instance.0.clone())})
-            }
-            Call::Filesystem { call: FilesystemCall::Create(create), .. } => json!({
+            }));
+        }
+        if let Some(create) = wish.making::<CreateFilesystem>() {
+            return Ok(json!({
                 "filesystem": tag,
                 "size": create.size.0,
                 "backing": create.backing.as_ref().map(|backing| format!("volume-{}", backing.volume)),
-            }),
-            Call::Filesystem { call: FilesystemCall::Destroy(id) | FilesystemCall::Release(id), .. } => id_of(*id),
-            Call::Filesystem { call: FilesystemCall::Attach(attach), .. } => json!({
+            }));
+        }
+        if let Some(attach) = wish.making::<AttachFilesystem>() {
+            return Ok(json!({
                 "attachment": tag,
                 "instance": attach.instance.0,
                 "read_only": attach.read_only,
                 "filesystem_id": attach.filesystem_id.0,
                 "path": attach.path.clone().unwrap_or_default(),
-            }),
-            Call::Filesystem { call: FilesystemCall::Detach(_), .. } => {
-                let target = self.filesystem_attachments[stream].state().target();
-                json!({"attachment": tag, "instance": target.map(|target| target.instance.0.clone())})
+            }));
+        }
+        Ok(match wish.operation() {
+            Operation::DestroyVolume
+            | Operation::ReleaseVolume
+            | Operation::DestroyFilesystem
+            | Operation::ReleaseFilesystem => {
+                Value::from(self.provider.known.get(&call.id).cloned().unwrap_or_default())
             }
-            Call::Machine { .. } => return Err("machines are not made here".to_owned()),
-            Call::Volume { call: VolumeCall::Import(_), .. } => return Err("nothing is taken over here".to_owned()),
-            Call::ReplicaSet { .. } => return Err("there are no replica sets here".to_owned()),
+            Operation::DetachVolume => {
+                detached(self.volume_attachments[stream].state().target().map(|target| &target.instance))
+            }
+            Operation::DetachFilesystem => {
+                detached(self.filesystem_attachments[stream].state().target().map(|target| &target.instance))
+            }
+            other => return Err(format!("{other:?} is not done here")),
         })
     }
 
     /// The entity is told how its item went.
     fn report(&mut self, call: &Call, outcome: Outcome) -> Result<(), String> {
-        let (stream, attempt) = (call.stream().clone(), call.attempt());
+        let (stream, attempt) = (call.stream.clone(), call.attempt);
         let failed = match &outcome {
             Outcome::Failed(fault) => Some(fault.clone()),
             Outcome::Ok | Outcome::OkAttached => None,
@@ -121,7 +130,7 @@ impl Desk {
         attached: bool,
     ) -> Result<volume::Report, String> {
         use volume::Report;
-        let Call::Volume { call: VolumeCall::Create(create), stream, .. } = call else {
+        let Some(create) = call.wish.making::<CreateVolume>() else {
             return Ok(match failed {
                 Some(fault) => Report::DestroyFailed { attempt, fault },
                 None => Report::Destroyed { attempt },
@@ -130,8 +139,8 @@ impl Desk {
         if let Some(fault) = failed {
             return Ok(Report::CreateFailed { attempt, fault });
         }
-        let number = stream.name();
-        let record: Option<given::Volume> = self.store.get("volumes", &tag(stream))?;
+        let number = call.stream.name();
+        let record: Option<given::Volume> = self.store.get("volumes", &tag(&call.stream))?;
         let attach = record.as_ref().and_then(|record| record.attach.as_ref()).filter(|_| attached);
         let at_creation = attach.map(|attach| {
             let info = AttachmentInfo { path: format!("/dev/sda{number}"), read_only: attach.read_only };
@@ -151,7 +160,7 @@ impl Desk {
 
     fn filesystem_report(&mut self, call: &Call, attempt: u32, failed: Option<Fault>) -> filesystem::Report {
         use filesystem::Report;
-        let Call::Filesystem { call: FilesystemCall::Create(create), stream, .. } = call else {
+        let Some(create) = call.wish.making::<CreateFilesystem>() else {
             return match failed {
                 Some(fault) => Report::DestroyFailed { attempt, fault },
                 None => Report::Destroyed { attempt },
@@ -162,7 +171,7 @@ impl Desk {
         }
         let (id, size) = match &create.backing {
             Some(backing) => (backing.device.name.clone(), backing.device.size),
-            None => (format!("id-{}", stream.name()), create.size),
+            None => (format!("id-{}", call.stream.name()), create.size),
         };
         self.provider.known.insert(create.id, id.clone());
         let filesystem = ProvisionedFilesystem { effect: create.id, filesystem_id: InstanceId(id), size };
@@ -172,9 +181,9 @@ impl Desk {
 
 fn volume_attachment_report(call: &Call, attempt: u32, failed: Option<Fault>) -> volume_attachment::Report {
     use volume_attachment::Report;
-    match (call, failed) {
-        (Call::Volume { call: VolumeCall::Attach(_), .. }, Some(fault)) => Report::AttachFailed { attempt, fault },
-        (Call::Volume { call: VolumeCall::Attach(attach), .. }, None) => {
+    match (call.wish.making::<AttachVolume>(), failed) {
+        (Some(_), Some(fault)) => Report::AttachFailed { attempt, fault },
+        (Some(attach), None) => {
             let info = AttachmentInfo { path: format!("/dev/sda{}", attach.volume), read_only: attach.read_only };
             Report::Attached { attempt, info }
         }
@@ -185,11 +194,9 @@ fn volume_attachment_report(call: &Call, attempt: u32, failed: Option<Fault>) ->
 
 fn filesystem_attachment_report(call: &Call, attempt: u32, failed: Option<Fault>) -> filesystem_attachment::Report {
     use filesystem_attachment::Report;
-    match (call, failed) {
-        (Call::Filesystem { call: FilesystemCall::Attach(_), .. }, Some(fault)) => {
-            Report::AttachFailed { attempt, fault }
-        }
-        (Call::Filesystem { call: FilesystemCall::Attach(attach), .. }, None) => {
+    match (call.wish.making::<AttachFilesystem>(), failed) {
+        (Some(_), Some(fault)) => Report::AttachFailed { attempt, fault },
+        (Some(attach), None) => {
             let mount_point = match &attach.backing {
                 Some(backing) => format!("/mnt/{}", backing.device.name),
                 None => format!("/srv/{}", attach.filesystem_id),
