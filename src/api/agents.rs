@@ -148,7 +148,8 @@ async fn report(
     // What an agent has not heard yet that it is to end, it may be about to start.
     let runs = report.workloads.into_iter().map(|workload| workload.name);
     let running = shared.node.told_to_run(&machine).map(|told| told.into_iter().chain(runs).collect());
-    let heartbeat = AgentReport { machine: machine.clone(), effect: report.effect, conditions, running };
+    let heartbeat =
+        AgentReport { machine: machine.clone(), provider: None, effect: report.effect, conditions, running };
     match shared.node.agent_report(heartbeat).await? {
         Heartbeat::Welcome | Heartbeat::Drain { .. } => {
             shared.node.devices_seen(&machine, report.effect, report.devices);

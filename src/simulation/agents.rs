@@ -46,7 +46,7 @@ pub(super) async fn report_all(around: Surroundings, clock: Arc<SimulatedClock>,
                 vec![Condition { kind: "DiskPressure".into(), healthy: Healthy::Yes, text: "enough".into() }];
             conditions.extend(around.sets.conditions(&machine));
             let running = left.get(&effect).filter(|_| !world.clings(&machine)).cloned();
-            let report = AgentReport { machine: machine.clone(), effect, conditions, running };
+            let report = AgentReport { machine: machine.clone(), provider: None, effect, conditions, running };
             match supervisor.send(report).await {
                 Ok(Heartbeat::Drain { but }) => drop(left.insert(effect, but)),
                 Ok(Heartbeat::Welcome) => drop(left.remove(&effect)),

@@ -6,6 +6,7 @@ use bailiwick_actors::{
         Spec, StartParameters, State, Step, TurnOutcome, TurnPlan,
     },
     ports::{Condition, Healthy},
+    shell::PROVIDER,
     vocab::{Cited, Name, Timestamp, Zone},
 };
 
@@ -38,7 +39,7 @@ impl Words for State {
             Command::ReserveMount { filesystem } => format!("reserve a place for filesystem {filesystem}"),
             Command::ReleaseMount { filesystem } => format!("release filesystem {filesystem}"),
             Command::Wake { due } => format!("continue with what was due at {due}"),
-            Command::Report(report) => reported(report),
+            Command::Report(report) => reported(report, "agent"),
             Command::Hold { reason, until } => format!("hold{}: {reason}", until_in_words(*until)),
             Command::Unhold => "unhold".into(),
             Command::RemoveWith(removal) => removal_in_words(*removal),
@@ -56,6 +57,20 @@ impl Words for State {
             Command::RemoveReturned { instance, .. } => {
                 format!("delete instance {} again: its provider still lists it", instance.instance)
             }
+        }
+    }
+
+    fn asked_by(command: &Command, principal: &str) -> String {
+        match command {
+            Command::Report(report) => reported(report, &teller(principal)),
+            other => Self::asked(other),
+        }
+    }
+
+    fn happened_by(event: &Event, principal: &str) -> String {
+        match event {
+            Event::NodeReported { conditions, .. } => changed(conditions, &teller(principal)),
+            other => Self::happened(other),
         }
     }
 
@@ -95,9 +110,7 @@ impl Words for State {
             Event::DeleteGivenUp { fault } => format!("gave up deleting the instance ({fault})"),
             Event::AttemptBegun => "started the next attempt".into(),
             Event::InstanceLost { .. } => "instance lost".into(),
-            Event::NodeReported { conditions, .. } => {
-                format!("agent reported: {} (changed)", conditions_in_words(conditions))
-            }
+            Event::NodeReported { conditions, .. } => changed(conditions, "agent"),
             Event::AgentJoined { token, node, .. } => {
                 format!("agent {} joined with token {token}", node.agent_version)
             }
@@ -304,7 +317,16 @@ fn site(zone: Option<&Zone>) -> String {
     zone.map_or_else(|| "in a zone of its provider's choice".into(), |zone| format!("in zone {zone}"))
 }
 
-fn reported(report: &Report) -> String {
+fn changed(conditions: &[Condition], teller: &str) -> String {
+    format!("{teller} reported: {} (changed)", conditions_in_words(conditions))
+}
+
+/// Who says how the inside of a machine is: its agent, or its provider in the place of one.
+fn teller(principal: &str) -> String {
+    principal.strip_prefix(PROVIDER).map_or_else(|| "agent".into(), |provider| format!("provider {provider}"))
+}
+
+fn reported(report: &Report, teller: &str) -> String {
     match report {
         Report::Created { attempt, instance } => {
             format!("provider created instance {} (attempt {attempt})", instance.instance)
@@ -313,7 +335,7 @@ fn reported(report: &Report) -> String {
         Report::Deleted { attempt } => format!("provider deleted the instance (attempt {attempt})"),
         Report::DeleteFailed { attempt, fault } => format!("deleting the instance failed (attempt {attempt}): {fault}"),
         Report::Lost { .. } => "instance is gone".into(),
-        Report::Node { conditions, .. } => format!("agent reported: {}", conditions_in_words(conditions)),
+        Report::Node { conditions, .. } => format!("{teller} reported: {}", conditions_in_words(conditions)),
         Report::NodeSilent { last_seen, .. } => format!("agent has been silent since {last_seen}"),
         Report::Progress { text, percent, .. } => format!("provider reported progress: {}", progress(text, *percent)),
         Report::Joined { token, .. } => format!("agent joined with token {token}"),
@@ -321,8 +343,8 @@ fn reported(report: &Report) -> String {
         Report::StartedByOther { instance, nonce, .. } => {
             format!("another control plane started instance {instance} (nonce {nonce})")
         }
-        Report::WorkloadsEnded { workloads, .. } => format!("agent reported: stopped {}", join(workloads)),
-        Report::Drained { .. } => "agent reported: all workloads stopped".into(),
+        Report::WorkloadsEnded { workloads, .. } => format!("{teller} reported: stopped {}", join(workloads)),
+        Report::Drained { .. } => format!("{teller} reported: all workloads stopped"),
         Report::StrayDeleted { effect, attempt } => {
             format!("provider deleted stray instance {effect} (attempt {attempt})")
         }

@@ -141,6 +141,16 @@ pub trait Words: Decider {
     fn asked(command: &Self::Command) -> String;
     /// What happened, as a clause that may stand after the entity's name: "provider created instance i-1".
     fn happened(event: &Self::Event) -> String;
+
+    /// As [`Words::asked`], where it matters who said it.
+    fn asked_by(command: &Self::Command, _principal: &str) -> String {
+        Self::asked(command)
+    }
+
+    /// As [`Words::happened`], where it matters who said it.
+    fn happened_by(event: &Self::Event, _principal: &str) -> String {
+        Self::happened(event)
+    }
 }
 
 struct Told {
@@ -194,12 +204,12 @@ fn told(entry: &Entry) -> Option<Told> {
 
 fn tell<D: Words>(entry: &Entry) -> Result<Told, StoredError> {
     let command = D::Command::load(&entry.command)?;
-    let because = because::<D>(entry)?;
+    let (because, principal) = (because::<D>(entry)?, &entry.header.meta.principal);
     let mut happened = Vec::new();
     for event in &entry.events {
-        happened.push(D::happened(&D::Event::load(event)?));
+        happened.push(D::happened_by(&D::Event::load(event)?, principal));
     }
-    Ok(Told { asked: D::asked(&command), because, happened })
+    Ok(Told { asked: D::asked_by(&command, principal), because, happened })
 }
 
 fn because<D: Decider>(entry: &Entry) -> Result<String, StoredError> {

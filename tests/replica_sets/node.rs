@@ -48,7 +48,7 @@ impl Bench {
                 text: "the directory of the member is empty".into(),
             };
             let conditions = lost(&machine).iter().map(condition).collect();
-            let report = AgentReport { machine, effect, conditions, running: None };
+            let report = AgentReport { machine, provider: None, effect, conditions, running: None };
             running.supervisors.machines.send(report).await.ok();
         }
     }

@@ -34,7 +34,7 @@ pub use crate::schedule::shell::Upcoming;
 pub use crate::{
     schedule::shell::{ScheduleActor, ScheduledWake, StartSchedule},
     supervisor::{
-        machines::shell::{AgentReport, Heartbeat, Unseen},
+        machines::shell::{AgentReport, Heartbeat, PROVIDER, Unseen},
         shell::{SupervisorActor, Supervisors, ViewAt, start_supervisors},
         storage::shell::{DevicesSeen, Unsure},
     },

@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use bailiwick_actors::{
     contract::Stored,
+    shell::PROVIDER,
     supervisor::{Orders, machine_sets, machines, replica_sets, storage},
 };
 use bailiwick_journal::{Body, Cite, Entry, EntryKind, Filter, Journal, Position, ReadError, Version};
@@ -37,6 +38,7 @@ pub(super) fn source(entry: &Entry) -> Source {
         "executor" => Source::Observation,
         "node" => Source::Node,
         agent if agent.starts_with("agent:") => Source::Observation,
+        provider if provider.starts_with(PROVIDER) => Source::Observation,
         supervisor if supervisor.starts_with("supervisor/") => match (of_supervisor, meta.cause) {
             (true, _) if is_look(entry) => Source::Conclusion,
             // What a supervisor tells an entity that no order of its own asks for is what it has seen.

@@ -116,7 +116,8 @@ impl ExecProvider {
             if instance.status == InstanceStatus::Running {
                 let (machine, effect) = (instance.machine.clone(), instance.effect);
                 // Nobody runs our workloads inside: a drain has nothing to wait for.
-                reports.push(AgentReport { machine, effect, conditions, running: Some(BTreeSet::new()) });
+                let (provider, running) = (Some(self.name.clone()), Some(BTreeSet::new()));
+                reports.push(AgentReport { machine, provider, effect, conditions, running });
             }
             items.push(instance);
         }

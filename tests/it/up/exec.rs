@@ -120,6 +120,11 @@ fn a_manifest_becomes_real_is_found_again_and_goes() {
     assert_eq!((sample.things(), sample.sleeps()), (things, sleeps), "the same again makes nothing anew");
     assert!(intents(&sample.lab).values().all(|intents| *intents == 1));
 
+    // No agent runs inside, so none is said to have reported.
+    let why = sample.lab.run(&["why", "machine/napper", "health"]).code(0).out;
+    let told = ["machine/napper: provider sample reported: running", "reported by provider:sample"];
+    assert!(told.iter().all(|told| why.contains(told)) && !why.contains("agent"), "{why}");
+
     // It need not be named again: its machines are still there.
     sample.lab.run(&["down", "--timeout", "60s"]).code(0);
     assert_eq!((sample.things().len(), sample.sleeps().len()), (0, 0));

@@ -54,6 +54,9 @@ pub struct Watch {
     reports: u64,
 }
 
+/// What the principal of a report begins with that a provider makes in the place of an agent; its name follows.
+pub const PROVIDER: &str = "provider:";
+
 /// When an agent was seen last: as it is told, and as it is measured. A wall clock that is set forward makes nobody silent.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
@@ -66,6 +69,8 @@ struct Seen {
 #[rtype(result = "Heartbeat")]
 pub struct AgentReport {
     pub machine: Name,
+    /// The provider that says it in the place of an agent; none if an agent does.
+    pub provider: Option<Name>,
     /// The instance that it runs in.
     pub effect: EffectId,
     pub conditions: Vec<Condition>,
@@ -445,7 +450,7 @@ impl Handler<AgentReport> for SupervisorActor<State> {
     type Result = actix::MessageResult<AgentReport>;
 
     fn handle(&mut self, report: AgentReport, ctx: &mut Self::Context) -> Self::Result {
-        let AgentReport { machine, effect, conditions, running } = report;
+        let AgentReport { machine, provider, effect, conditions, running } = report;
         let Some(folded) = self.view.machines.folded(machine.as_str()) else {
             return actix::MessageResult(Heartbeat::Stranger);
         };
@@ -464,7 +469,8 @@ impl Handler<AgentReport> for SupervisorActor<State> {
         // Until somebody has said that it may end, what runs inside goes on.
         let but = going_on(&folded.state, &self.view.documents);
         let is_draining = folded.state.turns().is_some_and(|turns| but.len() < turns.all.len());
-        let principal = format!("agent:machine/{machine}");
+        let by_agent = || format!("agent:machine/{machine}");
+        let principal = provider.map_or_else(by_agent, |provider| format!("{PROVIDER}{provider}"));
         let ended =
             running.filter(|_| is_draining).and_then(|running| folded.state.drain_report(effect, &running, &but));
         if let Some(ended) = ended {
