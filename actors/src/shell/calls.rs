@@ -6,12 +6,7 @@ use std::{any::Any, fmt, future::Future, pin::Pin, time::Duration};
 use actix::Message;
 use bailiwick_journal::{Position, StreamId};
 
-use super::{
-    AnyCommand, Providers, Services, Source, TakenOver,
-    budgets::Calls,
-    making::{Make, Making},
-    undoing::{Undo, Undoing},
-};
+use super::{AnyCommand, Providers, Services, Source, TakenOver, budgets::Calls};
 use crate::{
     ports::Operation,
     vocab::{EffectId, Name},
@@ -152,26 +147,12 @@ fn carry_out<W: Wish>(batch: Vec<Perform>, at: At<'_>) -> Carried<'_> {
 }
 
 impl AnyWish {
-    /// To have something made.
-    pub fn make(wish: impl Make) -> Self {
-        Self::of(Making(wish))
-    }
-
-    /// To have something undone.
-    pub fn undo(wish: impl Undo) -> Self {
-        Self::of(Undoing(wish))
-    }
-
     pub(crate) fn of(wish: impl Wish) -> Self {
         Self(Box::new(wish))
     }
 
-    /// What is to be made, if it is this.
-    pub fn making<M: Make>(&self) -> Option<&M> {
-        self.get::<Making<M>>().map(|making| &making.0)
-    }
-
-    fn get<W: Wish>(&self) -> Option<&W> {
+    /// What is asked, if it is this.
+    pub(super) fn get<W: Wish>(&self) -> Option<&W> {
         let any: &dyn Any = &*self.0;
         any.downcast_ref()
     }

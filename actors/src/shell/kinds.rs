@@ -97,7 +97,8 @@ pub trait Asked: Stored + Eq + Sync {
     }
 }
 
-/// A command to any kind of entity: made of one with `from`, and asked for as one with [`AnyCommand::get`].
+/// A command to any kind of entity: made of one with `from`, and taken back as one with
+/// [`AnyCommand::take`].
 pub struct AnyCommand(Box<dyn Erased>);
 
 /// What is the same whatever kind a command is of.
@@ -137,13 +138,14 @@ impl AnyCommand {
         self.0.kind()
     }
 
-    /// The command, if it is one of this kind.
+    /// As [`AnyCommand::take`], by reference.
+    #[cfg(feature = "testing")]
     pub fn get<C: Asked>(&self) -> Option<&C> {
         let any: &dyn Any = &*self.0;
         any.downcast_ref()
     }
 
-    /// As [`AnyCommand::get`], by value.
+    /// The command, if it is one of this kind.
     pub fn take<C: Asked>(self) -> Option<C> {
         let any: Box<dyn Any> = self.0;
         any.downcast().ok().map(|command| *command)

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::{
     AnyCommand, Providers, Services, Source,
     bulk::{bulk, ids},
-    calls::{At, Carried, Item, Report, Wish, streams},
+    calls::{AnyWish, At, Carried, Item, Report, Wish, streams},
     port::{Keeper, Port, Thing},
     taken_over::{TakenOver, refusal},
 };
@@ -47,7 +47,19 @@ type AtPort<M> = <<M as Make>::Thing as Thing>::Port;
 
 /// A wish to make something.
 #[derive(Clone, Debug)]
-pub(super) struct Making<M>(pub M);
+struct Making<M>(M);
+
+impl AnyWish {
+    /// To have something made.
+    pub fn make(wish: impl Make) -> Self {
+        Self::of(Making(wish))
+    }
+
+    /// What is to be made, if it is this.
+    pub fn making<M: Make>(&self) -> Option<&M> {
+        self.get::<Making<M>>().map(|making| &making.0)
+    }
+}
 
 impl<M: Make> Wish for Making<M> {
     const OPERATION: Operation = M::OPERATION;

@@ -9,7 +9,7 @@ use super::{
     absence::confirmed,
     budgets::Calls,
     bulk::{bulk, ids},
-    calls::{At, Carried, Item, Report, Wish, streams},
+    calls::{AnyWish, At, Carried, Item, Report, Wish, streams},
     port::{Keeper, Port, Thing},
     taken_over::TakenOver,
 };
@@ -44,7 +44,14 @@ type AtPort<U> = <<U as Undo>::Thing as Thing>::Port;
 
 /// A wish to undo something.
 #[derive(Clone, Debug)]
-pub(super) struct Undoing<U>(pub U);
+struct Undoing<U>(U);
+
+impl AnyWish {
+    /// To have something undone.
+    pub fn undo(wish: impl Undo) -> Self {
+        Self::of(Undoing(wish))
+    }
+}
 
 impl<U: Undo> Wish for Undoing<U> {
     const OPERATION: Operation = U::OPERATION;

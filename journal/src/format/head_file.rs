@@ -2,6 +2,10 @@
 //!
 //! Two slots, each on its own page, written in turn: whatever a crash does to one, the other one stands.
 //!
+//! The file `reached` holds what the head file says, once more, and is never synced. A crash may leave it older or torn, and
+//! then it tells nothing. But it is never newer than the log, unless log and head file were put back to an older state: then
+//! it tells that they were.
+//!
 //! ```text
 //!  0 [4]  "bwhd"                     12 u32  CRC32C over all but these     40 u64 position     72 u64  blocks that the
 //!  4 u8   format version, 1          16 [16] journal id                    48 u64 block                store had synced
@@ -125,10 +129,21 @@ pub(crate) fn read_of(disk: &dyn Disk, journal: Uuid) -> io::Result<FoundHead> {
     })
 }
 
+pub(crate) const REACHED_FILE: &str = "reached";
+
+/// How far the journal had come at least, whatever log and head file say; none if nothing of this journal tells it.
+pub(crate) fn reached(disk: &dyn Disk, journal: Uuid) -> Option<Head> {
+    let file = disk.open(REACHED_FILE, Access::Read).ok()?;
+    let mut bytes = [0; SLOT_BYTES];
+    file.read_at(&mut bytes, 0).ok()?;
+    HeadRecord::decode(&bytes).filter(|found| found.journal == journal).map(|found| found.head)
+}
+
 /// The open head file of a writer.
 #[derive(Debug)]
 pub(crate) struct HeadFile {
     file: Box<dyn DiskFile>,
+    reached: Box<dyn DiskFile>,
     last: Mutex<HeadRecord>,
 }
 
@@ -136,7 +151,11 @@ impl HeadFile {
     /// Makes the file if need be and writes both slots, durably.
     pub(crate) fn begin(disk: &dyn Disk, first: HeadRecord, exists: bool) -> io::Result<Self> {
         let file = if exists { disk.open(HEAD_FILE, Access::Write)? } else { disk.create(HEAD_FILE)? };
-        let this = Self { file, last: Mutex::new(first) };
+        let reached = match disk.open(REACHED_FILE, Access::Write) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => disk.create(REACHED_FILE)?,
+            reached => reached?,
+        };
+        let this = Self { file, reached, last: Mutex::new(first) };
         // The newer slot is the one that may be damaged or newest: `first` goes where the older one is, then over both.
         this.put(&mut this.last(), |_| ())?;
         this.file.sync()?;
@@ -148,7 +167,9 @@ impl HeadFile {
 
     /// Writes where the log stands; durable only after [`HeadFile::sync`].
     pub(crate) fn write(&self, head: Head) -> io::Result<()> {
-        self.put(&mut self.last(), |record| record.head = head)
+        let mut last = self.last();
+        self.put(&mut last, |record| record.head = head)?;
+        self.reached.write_at(&last.encode(), 0)
     }
 
     /// Writes how far the block store is durable.

@@ -22,7 +22,8 @@
 //! block that it said was durable, for those behind it, and for the one behind the log's end: if the first differs or is
 //! missing it is built anew; those behind it that differ are put again; and if it has a block that the log has lost, the
 //! journal fails, and the next opening reads everything. (Without a checkpoint that is noticed before the opening. It takes
-//! a head file and a log that both lost the same: the documented limit of a power cut that also damages the last group.)
+//! a head file and a log that both lost the same, and no file beside them that knows better: the documented limit of a power
+//! cut that also damages the last group.)
 //!
 //! **At once**, after both: both marks of every full segment that is gone by, which have to follow one from the other
 //! without a gap; all of the last segment, which is written on in; the checksum of the checkpoint.
@@ -87,7 +88,7 @@ impl Opening<'_> {
         let grown =
             checkpoint::grow(&*self.disk, checkpoint, &segments, &|| true).map_err(|unfit| unfit.to_string())?;
         if grown.hash_of(newest.head.block) != Some(newest.head.hash)
-            || is_in_doubt(&grown.scanned, found, &RollbackGuard::default())
+            || is_in_doubt(&grown.scanned, found, &RollbackGuard::find(&*self.folder, self.journal))
         {
             return Err("log and head file do not agree".into());
         }

@@ -2,8 +2,8 @@
 //!
 //! A log and a head file that were put back together from an older copy agree with each other. But a checkpoint of the
 //! index is written once the log and the head file are durable beyond it, and the block store is given a block once the
-//! head file names it: neither is ever ahead of both, unless those two are older than they were. (After a power cut the
-//! head file may be older, the log is not.)
+//! head file names it, and the file `reached` is written once the log is durable: none of them is ever ahead of both, unless
+//! those two are older than they were. (After a power cut the head file may be older, the log is not.)
 
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ use crate::{
     disk::Disk,
     format::{
         clean_stop::{self, STOPPED_FILE},
-        head_file::FoundHead,
+        head_file::{self, FoundHead, REACHED_FILE},
     },
     log::{commit_log::Tip, scan::Scanned},
     model::integrity::{Problem, ProblemKind},
@@ -24,6 +24,8 @@ use crate::{
 pub(crate) struct RollbackGuard {
     /// The end of the newest index checkpoint, and its name.
     checkpoint: Option<(&'static str, Head)>,
+    /// How far a writer has said that it came.
+    reached: Option<Head>,
     /// Where the last stop in order was, if no writer has begun since.
     stopped: Option<Head>,
 }
@@ -41,7 +43,8 @@ pub(crate) struct RolledBack {
 impl RollbackGuard {
     pub(crate) fn find(disk: &dyn Disk, journal: Uuid) -> Self {
         let checkpoint = checkpoint::ends(disk, journal).into_iter().max_by_key(|(_, head)| head.block);
-        Self { checkpoint, stopped: clean_stop::read(disk, journal).map(|found| found.head) }
+        let stopped = clean_stop::read(disk, journal).map(|found| found.head);
+        Self { checkpoint, reached: head_file::reached(disk, journal), stopped }
     }
 
     /// The newest block that one of the files knows of.
@@ -51,7 +54,8 @@ impl RollbackGuard {
 
     fn named(&self) -> Option<(&'static str, Head)> {
         let stopped = self.stopped.map(|head| (STOPPED_FILE, head));
-        self.checkpoint.into_iter().chain(stopped).max_by_key(|(_, head)| head.block)
+        let reached = self.reached.map(|head| (REACHED_FILE, head));
+        self.checkpoint.into_iter().chain(reached).chain(stopped).max_by_key(|(_, head)| head.block)
     }
 
     /// Whether somebody knows of a block that is newer than all that log and head file know of.

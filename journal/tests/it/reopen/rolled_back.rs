@@ -31,6 +31,44 @@ fn put_back(disk: &SimulatedDisk, older: &SimulatedDisk) {
     }
 }
 
+/// Nobody has written down how far the journal came.
+fn without_reached(disk: &SimulatedDisk) {
+    disk.remove("reached").unwrap();
+}
+
+#[test]
+fn after_a_kill_it_is_refused_by_what_was_reached_before_anything_is_written() {
+    // given a journal that stopped in order, so that there is a checkpoint, and was killed in its next life
+    let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
+    let (journal, _) = open(&disk, &store).unwrap();
+    write(&journal, 30);
+    journal.close().unwrap();
+    let (journal, _) = open(&disk, &store).unwrap();
+    write(&journal, 5);
+    let older = disk.after_kill();
+    write(&journal, 30);
+    let disk = disk.after_kill();
+    // when log and head file are those of before, both behind the checkpoint
+    put_back(&disk, &older);
+    // then it is not opened by that checkpoint, whatever the store has, and no entry is written a second time
+    for store in [store.copy(), MemoryStore::durable()] {
+        let report = refused(&disk.after_kill(), &store);
+        assert_eq!(kinds(&report)[0], ProblemKind::RolledBack, "{report}");
+        assert_eq!(report.missing_positions, Some((Position(38), Position(67))), "{report}");
+    }
+    // and a file that a power cut has torn says nothing
+    disk.damage("reached", |bytes| bytes[40] ^= 1);
+    let report = refused(&without_checkpoint_of(&disk), &store);
+    assert_eq!(report.problems[0].file, "sled", "{report}");
+}
+
+/// The same without its index checkpoint.
+fn without_checkpoint_of(disk: &SimulatedDisk) -> SimulatedDisk {
+    let copy = disk.after_kill();
+    without_checkpoint(&copy);
+    copy
+}
+
 #[test]
 fn after_a_stop_in_order_the_store_has_all_and_nothing_is_lost() {
     for checkpoint in [true, false] {
@@ -62,6 +100,7 @@ fn after_a_kill_the_store_may_lack_the_end_and_nobody_goes_on_short_of_it() {
     for lacking in [0, 5] {
         for checkpoint in [true, false] {
             let (disk, store) = (disk.after_kill(), store.copy());
+            without_reached(&disk);
             if !checkpoint {
                 without_checkpoint(&disk);
             }
@@ -88,6 +127,7 @@ fn a_checkpoint_knows_of_more_than_an_older_log_where_the_store_is_gone() {
     let killed = disk.after_kill();
     assert!(killed.contents().contains_key("index.checkpoint"));
     put_back(&killed, &older);
+    without_reached(&killed);
     let report = refused(&killed, &MemoryStore::durable());
     assert_eq!((kinds(&report)[0], report.problems[0].file.as_str()), (ProblemKind::RolledBack, "index.checkpoint"));
     assert!(report.missing_positions.unwrap().1 > Position(50), "{report}");
