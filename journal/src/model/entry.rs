@@ -182,9 +182,9 @@ pub struct Header {
 }
 
 impl Header {
-    /// The stream's version after this entry.
+    /// The stream's version after this entry. A number in a hostile file may be any: what goes past the end stays there.
     pub fn last_version(&self) -> Version {
-        Version(self.first_version.0 + u64::from(self.events) - 1)
+        Version(self.first_version.0.saturating_add(u64::from(self.events)).saturating_sub(1))
     }
 }
 
