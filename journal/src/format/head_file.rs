@@ -2,9 +2,9 @@
 //!
 //! Two slots, each on its own page, written in turn: whatever a crash does to one, the other one stands.
 //!
-//! The file `reached` holds what the head file says, once more, and is never synced. A crash may leave it older or torn, and
-//! then it tells nothing. But it is never newer than the log, unless log and head file were put back to an older state: then
-//! it tells that they were.
+//! The file `reached` holds what the head file said before the block store was given more, and is never synced. A crash may
+//! leave it older or torn, and then it tells nothing. But it is never newer than the log, unless log and head file were put
+//! back to an older state: then it tells that they were.
 //!
 //! ```text
 //!  0 [4]  "bwhd"                     12 u32  CRC32C over all but these     40 u64 position     72 u64  blocks that the
@@ -167,9 +167,13 @@ impl HeadFile {
 
     /// Writes where the log stands; durable only after [`HeadFile::sync`].
     pub(crate) fn write(&self, head: Head) -> io::Result<()> {
-        let mut last = self.last();
-        self.put(&mut last, |record| record.head = head)?;
-        self.reached.write_at(&last.encode(), 0)
+        self.put(&mut self.last(), |record| record.head = head)
+    }
+
+    /// Writes once more, beside the head file, where the log stands. It is what the store is about to have at most, so that
+    /// nobody goes on with less and numbers other entries as those that the store has.
+    pub(crate) fn write_reached(&self) -> io::Result<()> {
+        self.reached.write_at(&self.record().encode(), 0)
     }
 
     /// Writes how far the block store is durable.

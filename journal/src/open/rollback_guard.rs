@@ -2,8 +2,8 @@
 //!
 //! A log and a head file that were put back together from an older copy agree with each other. But a checkpoint of the
 //! index is written once the log and the head file are durable beyond it, and the block store is given a block once the
-//! head file names it, and the file `reached` is written once the log is durable: none of them is ever ahead of both, unless
-//! those two are older than they were. (After a power cut the head file may be older, the log is not.)
+//! head file names it, after the file `reached` was written: none of them is ever ahead of both, unless those two are older
+//! than they were. (After a power cut the head file may be older, the log is not.)
 
 use uuid::Uuid;
 
