@@ -58,6 +58,9 @@ impl Step {
         let principal = &line.principal;
         let who = match (source, ordered_by) {
             (Source::Wish, _) => format!("requested by {principal}"),
+            (Source::Observation, _) if principal == "executor" && line.stream.starts_with("replica-set/") => {
+                "reported by the engine".into()
+            }
             (Source::Observation, _) if principal == "executor" => "reported by the provider".into(),
             (Source::Observation, _) if principal.starts_with("supervisor/") => format!("observed by {principal}"),
             (Source::Observation, _) => format!("reported by {principal}"),
