@@ -130,6 +130,7 @@ pub(crate) fn read_of(disk: &dyn Disk, journal: Uuid) -> io::Result<FoundHead> {
 }
 
 pub(crate) const REACHED_FILE: &str = "reached";
+const NOTICED_LATER: &str = "a log and a head file of before would be noticed later";
 
 /// How far the journal had come at least, whatever log and head file say; none if nothing of this journal tells it.
 pub(crate) fn reached(disk: &dyn Disk, journal: Uuid) -> Option<Head> {
@@ -143,7 +144,8 @@ pub(crate) fn reached(disk: &dyn Disk, journal: Uuid) -> Option<Head> {
 #[derive(Debug)]
 pub(crate) struct HeadFile {
     file: Box<dyn DiskFile>,
-    reached: Box<dyn DiskFile>,
+    /// None where it cannot be opened: it is evidence alone, and nothing waits for it.
+    reached: Option<Box<dyn DiskFile>>,
     last: Mutex<HeadRecord>,
 }
 
@@ -152,16 +154,20 @@ impl HeadFile {
     pub(crate) fn begin(disk: &dyn Disk, first: HeadRecord, exists: bool) -> io::Result<Self> {
         let file = if exists { disk.open(HEAD_FILE, Access::Write)? } else { disk.create(HEAD_FILE)? };
         let reached = match disk.open(REACHED_FILE, Access::Write) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => disk.create(REACHED_FILE)?,
-            reached => reached?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => disk.create(REACHED_FILE),
+            reached => reached,
         };
-        let this = Self { file, reached, last: Mutex::new(first) };
+        let reached =
+            reached.inspect_err(|error| tracing::warn!(%error, "cannot open {REACHED_FILE}: {NOTICED_LATER}"));
+        let this = Self { file, reached: reached.ok(), last: Mutex::new(first) };
         // The newer slot is the one that may be damaged or newest: `first` goes where the older one is, then over both.
         this.put(&mut this.last(), |_| ())?;
         this.file.sync()?;
         this.put(&mut this.last(), |_| ())?;
         this.file.sync()?;
         disk.sync_dir("")?;
+        // The store was brought up to here before, and may be given nothing while the disk is full.
+        this.write_reached();
         Ok(this)
     }
 
@@ -172,8 +178,11 @@ impl HeadFile {
 
     /// Writes once more, beside the head file, where the log stands. It is what the store is about to have at most, so that
     /// nobody goes on with less and numbers other entries as those that the store has.
-    pub(crate) fn write_reached(&self) -> io::Result<()> {
-        self.reached.write_at(&self.record().encode(), 0)
+    pub(crate) fn write_reached(&self) {
+        let Some(reached) = &self.reached else { return };
+        if let Err(error) = reached.write_at(&self.record().encode(), 0) {
+            tracing::warn!(%error, "cannot write {REACHED_FILE}: {NOTICED_LATER}");
+        }
     }
 
     /// Writes how far the block store is durable.

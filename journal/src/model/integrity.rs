@@ -93,7 +93,7 @@ impl MissingEvents {
 
     /// Whether entries are missing besides those that are known.
     fn has_more(&self) -> bool {
-        self.events < (self.last.0 + 1).saturating_sub(self.first.0)
+        self.events < self.last.0.saturating_add(1).saturating_sub(self.first.0)
     }
 }
 
@@ -160,7 +160,7 @@ impl fmt::Display for ProblemKind {
             Self::HeadDamaged => "missing or damaged head",
             Self::FormatDamaged => "missing or damaged FORMAT",
             Self::FileMissing => "missing",
-            Self::RolledBack => "has newer blocks than log and head file, which were restored to an older state",
+            Self::RolledBack => "knows of newer blocks than log and head file, which were restored to an older state",
         };
         f.write_str(text)
     }

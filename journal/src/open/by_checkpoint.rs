@@ -88,7 +88,7 @@ impl Opening<'_> {
         let grown =
             checkpoint::grow(&*self.disk, checkpoint, &segments, &|| true).map_err(|unfit| unfit.to_string())?;
         if grown.hash_of(newest.head.block) != Some(newest.head.hash)
-            || is_in_doubt(&grown.scanned, found, &RollbackGuard::find(&*self.folder, self.journal))
+            || is_in_doubt(&grown.scanned, found, &RollbackGuard::beside_checkpoints(&*self.folder, self.journal))
         {
             return Err("log and head file do not agree".into());
         }

@@ -328,7 +328,7 @@ pub(crate) fn missing(
             };
             last_position = last_position.max(record.position());
             let (whole, events) = (index.version(&stream), u64::from(record.events()));
-            let last = Version((record.first_version().0 + events).saturating_sub(1));
+            let last = Version(record.first_version().0.saturating_add(events).saturating_sub(1));
             let missing = streams.entry(stream.clone());
             missing.or_insert_with(|| MissingEvents::behind(stream, whole)).lose(events, last);
         }

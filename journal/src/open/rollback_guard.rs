@@ -43,8 +43,13 @@ pub(crate) struct RolledBack {
 impl RollbackGuard {
     pub(crate) fn find(disk: &dyn Disk, journal: Uuid) -> Self {
         let checkpoint = checkpoint::ends(disk, journal).into_iter().max_by_key(|(_, head)| head.block);
+        Self { checkpoint, ..Self::beside_checkpoints(disk, journal) }
+    }
+
+    /// As [`RollbackGuard::find`], but for what index checkpoints tell: for whoever goes by one of them.
+    pub(crate) fn beside_checkpoints(disk: &dyn Disk, journal: Uuid) -> Self {
         let stopped = clean_stop::read(disk, journal).map(|found| found.head);
-        Self { checkpoint, reached: head_file::reached(disk, journal), stopped }
+        Self { checkpoint: None, reached: head_file::reached(disk, journal), stopped }
     }
 
     /// The newest block that one of the files knows of.

@@ -14,7 +14,7 @@ use crate::{
     disk::{Disk, LockMode, OsDisk},
     format::{
         frame::{self, FrameHeader, HEADER_BYTES, RECORDS_BYTES_MAX},
-        head_file::{HeadFile, HeadRecord},
+        head_file::{HeadFile, HeadRecord, REACHED_FILE},
         record,
     },
     index::Index,
@@ -117,7 +117,7 @@ fn import_onto(from: &mut impl BufRead, disk: Arc<dyn Disk>, identity: Identity)
     let imported = Import { lines: Lines { from, line: 0 }, disk: disk.clone(), identity }.run();
     if imported.is_err() {
         // Without FORMAT it is no journal; the remains would only be in the way of the next attempt.
-        for name in ["log", "head", "FORMAT.tmp", "FORMAT"] {
+        for name in ["log", "head", REACHED_FILE, "FORMAT.tmp", "FORMAT"] {
             if let Err(error) = disk.remove(name) {
                 tracing::warn!(%error, name, "cannot remove what a failed import left");
             }

@@ -28,7 +28,7 @@ use crate::{
     disk::{Disk, LockMode, OsDisk},
     format::{
         frame::{self, FrameHeader, HEADER_BYTES},
-        head_file::{self, FoundHead, HeadFile, HeadRecord},
+        head_file::{self, FoundHead, HeadFile, HeadRecord, REACHED_FILE},
         record,
     },
     log::commit_log::{Log, LogError, Tip},
@@ -129,7 +129,7 @@ pub fn salvage_on(from: Arc<dyn Disk>, store: &dyn Store, to: Arc<dyn Disk>) -> 
     refuse_if_taken()?;
     let salvaged = take_over(&from, store, &to);
     // Without FORMAT it is no journal: the remains of a failure would only be in the way of the next attempt.
-    let remains: &[&str] = if salvaged.is_err() { &[STORE_COPY, "log", "head"] } else { &[STORE_COPY] };
+    let remains: &[&str] = if salvaged.is_err() { &[STORE_COPY, "log", "head", REACHED_FILE] } else { &[STORE_COPY] };
     let removed = remains.iter().try_for_each(|name| to.remove(name));
     let salvaged = salvaged?;
     removed.map_err(failed)?;

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use bailiwick_journal::{
-    Config, Journal, LocalJournal, ReadOnlyJournal, check_on, disk::SimulatedDisk, export, import, testing::all,
+    Config, Journal, LocalJournal, ReadOnlyJournal, check_on,
+    disk::{Fault, FaultyDisk, SimulatedDisk},
+    export, import, import_on,
+    testing::all,
 };
 
 use crate::tools::{ID, Stopped, assert_holds, config, segment, stopped, write};
@@ -29,6 +32,29 @@ fn export_and_import_keep_every_hash() {
 }
 
 #[test]
+fn an_import_that_failed_anywhere_leaves_nothing_in_the_way_of_the_next() {
+    // given a complete export
+    let Stopped { disk, .. } = stopped(10);
+    let mut lines = Vec::new();
+    ReadOnlyJournal::open_on(Arc::new(disk)).unwrap().export(&mut lines).unwrap();
+    for fail_at in 1.. {
+        // when one operation of its import fails
+        let disk = SimulatedDisk::new();
+        let faulty = FaultyDisk::new(Arc::new(disk.clone()), fail_at, Fault::Full);
+        let failed = import_on(&mut lines.as_slice(), Arc::new(faulty.clone())).is_err();
+        // then the next attempt goes through
+        if failed {
+            let names: Vec<String> = disk.contents().into_keys().collect();
+            import_on(&mut lines.as_slice(), Arc::new(disk)).unwrap_or_else(|error| panic!("{names:?}: {error:?}"));
+        }
+        if faulty.operations() < fail_at {
+            assert!(!failed && fail_at > 10, "all operations were tried: {fail_at}");
+            break;
+        }
+    }
+}
+
+#[test]
 fn hostile_exports_are_refused_with_their_line() {
     let Stopped { disk, .. } = stopped(10);
     let journal = ReadOnlyJournal::open_on(Arc::new(disk)).unwrap();
@@ -37,7 +63,7 @@ fn hostile_exports_are_refused_with_their_line() {
     let text = String::from_utf8(lines).unwrap();
     let attempt = |text: &str| {
         let disk = SimulatedDisk::new();
-        let result = bailiwick_journal::import_on(&mut text.as_bytes(), Arc::new(disk.clone()));
+        let result = import_on(&mut text.as_bytes(), Arc::new(disk.clone()));
         assert!(result.is_ok() || !disk.contents().contains_key("FORMAT"), "a failed import leaves no journal");
         result.map_err(|error| error.to_string())
     };
