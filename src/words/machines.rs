@@ -62,6 +62,13 @@ impl Words for State {
 
     fn asked_by(command: &Command, principal: &str) -> String {
         match command {
+            // No agent runs workloads there: the node knows that, and the provider was not asked.
+            Command::Report(Report::WorkloadsEnded { workloads, .. }) if principal.starts_with(PROVIDER) => {
+                format!("no agent there runs {}", join(workloads))
+            }
+            Command::Report(Report::Drained { .. }) if principal.starts_with(PROVIDER) => {
+                "no agent there runs workloads".into()
+            }
             Command::Report(report) => reported(report, &teller(principal)),
             other => Self::asked(other),
         }
@@ -343,8 +350,8 @@ fn reported(report: &Report, teller: &str) -> String {
         Report::StartedByOther { instance, nonce, .. } => {
             format!("another control plane started instance {instance} (nonce {nonce})")
         }
-        Report::WorkloadsEnded { workloads, .. } => format!("{teller} reported: stopped {}", join(workloads)),
-        Report::Drained { .. } => format!("{teller} reported: all workloads stopped"),
+        Report::WorkloadsEnded { workloads, .. } => format!("agent reported: stopped {}", join(workloads)),
+        Report::Drained { .. } => "agent reported: all workloads stopped".into(),
         Report::StrayDeleted { effect, attempt } => {
             format!("provider deleted stray instance {effect} (attempt {attempt})")
         }
