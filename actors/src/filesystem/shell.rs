@@ -6,9 +6,7 @@ use uuid::Uuid;
 use super::{Command, Effect, Report, State, Storage};
 use crate::{
     ports::{BulkAnswer, CreateFilesystem, FilesystemProvider, Lookup, Operation, ProvisionedFilesystem},
-    shell::{
-        AnyCommand, AnyWish, Asked, Call, Filesystems, Item, Kind, Make, Services, Thing, Undo, Urgency, Work, ids,
-    },
+    shell::{AnyCommand, AnyWish, Asked, Call, Filesystems, Kind, Make, Services, Thing, Undo, Urgency, Work},
     vocab::{EffectId, Fault, Name, Timestamp},
 };
 
@@ -37,8 +35,8 @@ impl Kind for State {
                 let replaces = own.chain(of_others).collect();
                 AnyWish::make(CreateFilesystem { id, filesystem, uid, size, backing, pool, replaces })
             }
-            (Effect::Release { .. }, ..) => AnyWish::undo(Release),
-            _ => AnyWish::undo(Destroy),
+            (Effect::Release { .. }, ..) => AnyWish::undo(&RELEASE, id),
+            _ => AnyWish::undo(&DESTROY, id),
         };
         let (provider, machine) = (self.source(), self.machine().cloned());
         Work::Call(Box::new(Call { stream: stream.clone(), provider, machine, id, attempt, wish }))
@@ -77,12 +75,13 @@ impl Kind for State {
 }
 
 /// Filesystems, as providers keep them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Kept;
 
 impl Thing for Kept {
     type Port = Filesystems;
     type Made = ProvisionedFilesystem;
+    type Handle = EffectId;
 
     fn lookup(by: &dyn FilesystemProvider, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<ProvisionedFilesystem>> {
         by.lookup_filesystems(ids)
@@ -114,38 +113,18 @@ impl Make for CreateFilesystem {
 }
 
 /// The end of a filesystem and of its data.
-#[derive(Clone, Debug)]
-struct Destroy;
-
-impl Undo for Destroy {
-    const OPERATION: Operation = Operation::DestroyFilesystem;
-    type Thing = Kept;
-
-    fn undo<'a>(by: &'a dyn FilesystemProvider, batch: &[Item<Self>]) -> BulkAnswer<'a, ()> {
-        by.destroy_filesystems(ids(batch))
-    }
-
-    fn report(_id: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
-        destroyed(attempt, result)
-    }
-}
+static DESTROY: Undo<Kept> = Undo {
+    operation: Operation::DestroyFilesystem,
+    undo: |by, ids| by.destroy_filesystems(ids),
+    report: |_, attempt, result| destroyed(attempt, result),
+};
 
 /// The end of a filesystem here; its data stays.
-#[derive(Clone, Debug)]
-struct Release;
-
-impl Undo for Release {
-    const OPERATION: Operation = Operation::ReleaseFilesystem;
-    type Thing = Kept;
-
-    fn undo<'a>(by: &'a dyn FilesystemProvider, batch: &[Item<Self>]) -> BulkAnswer<'a, ()> {
-        by.release_filesystems(ids(batch))
-    }
-
-    fn report(_id: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
-        destroyed(attempt, result)
-    }
-}
+static RELEASE: Undo<Kept> = Undo {
+    operation: Operation::ReleaseFilesystem,
+    undo: |by, ids| by.release_filesystems(ids),
+    report: |_, attempt, result| destroyed(attempt, result),
+};
 
 fn destroyed(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
     AnyCommand::from(Command::Report(match result {

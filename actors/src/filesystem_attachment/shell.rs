@@ -8,7 +8,7 @@ use crate::{
     ports::{
         AttachFilesystem, BulkAnswer, DetachFilesystem, FilesystemAttachmentInfo, FilesystemProvider, Lookup, Operation,
     },
-    shell::{AnyCommand, AnyWish, Asked, Call, Filesystems, Item, Kind, Make, Services, Thing, Undo, Urgency, Work},
+    shell::{AnyCommand, AnyWish, Asked, Call, Filesystems, Kind, Make, Services, Thing, Undo, Urgency, Work},
     vocab::{EffectId, Fault, Timestamp},
 };
 
@@ -28,7 +28,7 @@ impl Kind for State {
         let provider = target.map(|target| target.provider.clone());
         let wish = match (effect, target.zip(spec)) {
             (Effect::Attach { .. }, Some((target, spec))) => AnyWish::make(attach(id, target, spec)),
-            (_, from) => AnyWish::undo(Detach(from.map(|(target, spec)| detach(id, target, spec)))),
+            (_, from) => AnyWish::undo(&DETACH, from.map(|(target, spec)| detach(id, target, spec))),
         };
         let machine = spec.map(|spec| spec.machine.clone());
         Work::Call(Box::new(Call { stream: stream.clone(), provider, machine, id, attempt, wish }))
@@ -80,15 +80,21 @@ fn detach(id: EffectId, target: &Target, spec: &Spec) -> DetachFilesystem {
 }
 
 /// Mounts of filesystems, as providers keep them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Kept;
 
 impl Thing for Kept {
     type Port = Filesystems;
     type Made = FilesystemAttachmentInfo;
+    /// None if it is not known what is attached where; nobody is named then who could detach it.
+    type Handle = Option<DetachFilesystem>;
 
     fn lookup(by: &dyn FilesystemProvider, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<FilesystemAttachmentInfo>> {
         by.lookup_filesystem_attachments(ids)
+    }
+
+    fn works_on(what: &Option<DetachFilesystem>) -> Option<EffectId> {
+        what.as_ref().map(|detach| detach.filesystem_effect)
     }
 }
 
@@ -116,26 +122,13 @@ impl Make for AttachFilesystem {
     }
 }
 
-/// What is to be detached from where.
-#[derive(Clone, Debug)]
-struct Detach(Option<DetachFilesystem>);
-
-impl Undo for Detach {
-    const OPERATION: Operation = Operation::DetachFilesystem;
-    type Thing = Kept;
-
-    fn undo<'a>(by: &'a dyn FilesystemProvider, batch: &[Item<Self>]) -> BulkAnswer<'a, ()> {
-        by.detach_filesystems(batch.iter().filter_map(|item| item.wish.0.clone()).collect())
-    }
-
-    fn report(_id: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
+static DETACH: Undo<Kept> = Undo {
+    operation: Operation::DetachFilesystem,
+    undo: |by, all| by.detach_filesystems(all.into_iter().flatten().collect()),
+    report: |_, attempt, result| {
         AnyCommand::from(Command::Report(match result {
             Ok(()) => Report::Detached { attempt },
             Err(fault) => Report::DetachFailed { attempt, fault },
         }))
-    }
-
-    fn works_on(&self) -> Vec<EffectId> {
-        self.0.iter().map(|detach| detach.filesystem_effect).collect()
-    }
-}
+    },
+};

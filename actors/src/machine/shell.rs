@@ -6,11 +6,8 @@ use uuid::Uuid;
 use super::{Command, Effect, Report, State};
 use crate::{
     ports::{BulkAnswer, CreateMachine, MachineInstance, MachineProvider, Operation, SecretData},
-    shell::{
-        AnyCommand, AnyWish, Asked, Call, IfOurs, Instances, Item, Kind, Make, Services, Undo, Urgency, Work, foreign,
-        ids,
-    },
-    vocab::{EffectId, Fault, Name, Timestamp},
+    shell::{AnyCommand, AnyWish, Asked, Call, Instances, Kind, Make, Services, Undo, Urgency, Work, foreign},
+    vocab::{Fault, Name, Timestamp},
 };
 
 impl Asked for Command {
@@ -50,11 +47,9 @@ impl Kind for State {
                     join,
                 })
             }
-            (Effect::DeleteStray { .. }, ..) => AnyWish::of(IfOurs { wish: DeleteStray, is_proven: false }),
-            (Effect::Delete { of, .. }, ..) => {
-                AnyWish::of(IfOurs { wish: DeleteMachine, is_proven: self.has_proof_of(*of) })
-            }
-            _ => AnyWish::of(IfOurs { wish: DeleteMachine, is_proven: false }),
+            (Effect::DeleteStray { .. }, ..) => AnyWish::delete(&DELETE_STRAY, id, false),
+            (Effect::Delete { of, .. }, ..) => AnyWish::delete(&DELETE, id, self.has_proof_of(*of)),
+            _ => AnyWish::delete(&DELETE, id, false),
         };
         Work::Call(Box::new(Call { stream: stream.clone(), provider, machine: None, id, attempt, wish }))
     }
@@ -121,48 +116,27 @@ impl Make for CreateMachine {
     }
 }
 
-/// The deletion of a machine's own instance.
-#[derive(Clone, Debug)]
-struct DeleteMachine;
-
-impl Undo for DeleteMachine {
-    const OPERATION: Operation = Operation::DeleteMachine;
-    type Thing = Instances;
-
-    fn undo<'a>(by: &'a dyn MachineProvider, batch: &[Item<Self>]) -> BulkAnswer<'a, ()> {
-        by.delete(ids(batch))
-    }
-
-    fn report(_id: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
+/// The end of a machine's own instance.
+static DELETE: Undo<Instances> = Undo {
+    operation: Operation::DeleteMachine,
+    undo: |by, ids| by.delete(ids),
+    report: |_, attempt, result| {
         AnyCommand::from(Command::Report(match result {
             Ok(()) => Report::Deleted { attempt },
             Err(fault) => Report::DeleteFailed { attempt, fault },
         }))
-    }
+    },
+};
 
-    /// What is gone joins nowhere any more.
-    fn undone(services: &Services, id: EffectId) {
-        services.providers.enrolment.iter().for_each(|enrolment| enrolment.forget(id));
-    }
-}
-
-/// The deletion of an instance that bears the machine's name and is not its own. It is named in its report: a machine may
-/// have more than one.
-#[derive(Clone, Debug)]
-struct DeleteStray;
-
-impl Undo for DeleteStray {
-    const OPERATION: Operation = Operation::DeleteStray;
-    type Thing = Instances;
-
-    fn undo<'a>(by: &'a dyn MachineProvider, batch: &[Item<Self>]) -> BulkAnswer<'a, ()> {
-        by.delete(ids(batch))
-    }
-
-    fn report(effect: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
+/// The end of an instance that bears the machine's name and is not its own. It is named in its report: a machine may have
+/// more than one.
+static DELETE_STRAY: Undo<Instances> = Undo {
+    operation: Operation::DeleteStray,
+    undo: |by, ids| by.delete(ids),
+    report: |effect, attempt, result| {
         AnyCommand::from(Command::Report(match result {
             Ok(()) => Report::StrayDeleted { effect, attempt },
             Err(fault) => Report::StrayDeleteFailed { effect, attempt, fault },
         }))
-    }
-}
+    },
+};

@@ -54,3 +54,14 @@ pub enum Lookup<T> {
     /// The provider cannot tell now: ask again later, never assume.
     Unknown,
 }
+
+impl<T> Lookup<T> {
+    /// The same of something else.
+    pub fn map<U>(self, turn: impl FnOnce(T) -> U) -> Lookup<U> {
+        match self {
+            Self::Present(present) => Lookup::Present(turn(present)),
+            Self::Absent => Lookup::Absent,
+            Self::Unknown => Lookup::Unknown,
+        }
+    }
+}

@@ -112,7 +112,9 @@ struct TakeStep {
 struct Asking<Q>(Q);
 
 impl<Q: Question> Wish for Asking<Q> {
-    const OPERATION: Operation = Q::OPERATION;
+    fn operation(&self) -> Operation {
+        Q::OPERATION
+    }
 
     fn carry_out(batch: Vec<Item<Self>>, at: At<'_>) -> Carried<'_> {
         Box::pin(ask_all(batch, at))

@@ -11,26 +11,23 @@ use crate::{
 
 /// How a bulk delete, destroy, release or detach went: `not-found` is a success only where a lookup says `absent`.
 /// `results` has one answer for each of `ids`.
-pub(super) async fn confirmed<'p, T, L>(
+pub(super) async fn confirmed<'p>(
     calls: &Calls<'_>,
     ids: &[EffectId],
     mut results: Vec<Result<(), Fault>>,
-    lookup: L,
-) -> Vec<Result<(), Fault>>
-where
-    L: FnOnce(Vec<EffectId>) -> BulkAnswer<'p, Lookup<T>>,
-{
+    lookup: Box<dyn FnOnce(Vec<EffectId>) -> BulkAnswer<'p, Lookup<()>> + '_>,
+) -> Vec<Result<(), Fault>> {
     let is_not_found = |result: &Result<(), Fault>| matches!(result, Err(fault) if fault.code == FaultCode::NotFound);
     let places: Vec<usize> = (0..results.len()).filter(|place| is_not_found(&results[*place])).collect();
     if places.is_empty() {
         return results;
     }
     let asked: Vec<EffectId> = places.iter().map(|place| ids[*place]).collect();
-    let known = bulk(calls, CallKind::LookUp, places.len(), || lookup(asked)).await;
+    let known = bulk(calls, CallKind::LookUp, places.len(), Box::new(|| lookup(asked))).await;
     for (place, known) in places.into_iter().zip(known) {
         results[place] = match known {
             Ok(Lookup::Absent) => Ok(()),
-            Ok(Lookup::Present(_)) => Err(Fault::new(
+            Ok(Lookup::Present(())) => Err(Fault::new(
                 FaultCode::Internal,
                 "the provider answered not-found, but a lookup by id still finds it; it is asked again",
             )),
@@ -72,7 +69,7 @@ mod tests {
         };
         let budgets = Budgets::new(&BTreeMap::new());
         let calls = Calls::new(&budgets, None, Vec::new(), Duration::from_secs(1));
-        let judged = confirmed(&calls, &ids, results, lookup).await;
+        let judged = confirmed(&calls, &ids, results, Box::new(lookup)).await;
         judged.into_iter().map(|result| result.map_err(|fault| Some(fault.code))).collect()
     }
 
@@ -96,6 +93,6 @@ mod tests {
         let lookup = |_| -> BulkAnswer<'static, Lookup<()>> { panic!("nobody has to be asked") };
         let budgets = Budgets::new(&BTreeMap::new());
         let calls = Calls::new(&budgets, None, Vec::new(), Duration::from_secs(1));
-        assert_eq!(confirmed(&calls, &[id(1)], vec![Ok(())], lookup).await, [Ok(())]);
+        assert_eq!(confirmed(&calls, &[id(1)], vec![Ok(())], Box::new(lookup)).await, [Ok(())]);
     }
 }

@@ -6,12 +6,15 @@ use crate::{
     vocab::{EffectId, Fault, FaultCode},
 };
 
+/// A call that is made when it is its turn.
+pub(super) type InTurn<'c, 'p, T> = Box<dyn FnOnce() -> BulkAnswer<'p, T> + 'c>;
+
 /// One bulk call, when it is its turn, and within its time: exactly one answer per item, whatever the provider does.
-pub(super) async fn bulk<'p, T>(
+pub(super) async fn bulk<T>(
     calls: &Calls<'_>,
     kind: CallKind,
     items: usize,
-    call: impl FnOnce() -> BulkAnswer<'p, T>,
+    call: InTurn<'_, '_, T>,
 ) -> Vec<Result<T, Fault>> {
     let whole = |fault: Fault| (0..items).map(|_| Err(fault.clone())).collect();
     if items == 0 {
@@ -35,6 +38,11 @@ pub(super) async fn bulk<'p, T>(
 
 fn harmless<T>(result: Result<T, Fault>) -> Result<T, Fault> {
     result.map_err(|fault| Fault::new(fault.code, fault.text))
+}
+
+/// The answers to a bulk call, each turned into something else.
+pub(super) fn each<'a, T: 'a, U>(answers: BulkAnswer<'a, T>, turn: impl Fn(T) -> U + Send + 'a) -> BulkAnswer<'a, U> {
+    Box::pin(async move { Ok(answers.await?.into_iter().map(|answer| answer.map(&turn)).collect()) })
 }
 
 /// The effect ids of these.

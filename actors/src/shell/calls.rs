@@ -6,7 +6,7 @@ use std::{any::Any, fmt, future::Future, pin::Pin, time::Duration};
 use actix::Message;
 use bailiwick_journal::{Position, StreamId};
 
-use super::{AnyCommand, Providers, Services, Source, TakenOver, budgets::Calls};
+use super::{AnyCommand, Port, Providers, Services, Source, TakenOver, budgets::Calls};
 use crate::{
     ports::Operation,
     vocab::{EffectId, Name},
@@ -30,9 +30,10 @@ pub struct Call {
 
 /// What is asked of a provider in one operation.
 pub(crate) trait Wish: Clone + fmt::Debug + Send + 'static {
-    const OPERATION: Operation;
+    /// How it goes out; all wishes of one operation are of one type.
+    fn operation(&self) -> Operation;
 
-    /// Carries out what goes out together: exactly one report of each item.
+    /// Carries out what goes out together, all of one operation: exactly one report of each item.
     fn carry_out(batch: Vec<Item<Self>>, at: At<'_>) -> Carried<'_>;
 
     /// Tells whoever was asked that something else is wanted now, so that a call that hangs does not hold it up.
@@ -65,9 +66,16 @@ pub struct Item<W> {
 
 impl<W> Item<W> {
     /// The same with another wish.
-    pub(crate) fn map<V>(self, turn: impl FnOnce(W) -> V) -> Item<V> {
+    pub(super) fn map<V>(self, turn: impl FnOnce(W) -> V) -> Item<V> {
         let Self { stream, id, attempt, wish, ask_first, cause } = self;
         Item { stream, id, attempt, wish: turn(wish), ask_first, cause }
+    }
+
+    /// The item, and apart from it what is asked.
+    pub(super) fn split(self) -> (Item<()>, W) {
+        let mut wish = None;
+        let item = self.map(|taken| wish = Some(taken));
+        (item, wish.expect("map calls it"))
     }
 
     pub(crate) fn report(self, command: AnyCommand) -> Report {
@@ -76,7 +84,7 @@ impl<W> Item<W> {
 }
 
 /// The entities of these.
-pub(super) fn streams<W>(batch: &[Item<W>]) -> Vec<StreamId> {
+fn streams<W>(batch: &[Item<W>]) -> Vec<StreamId> {
     batch.iter().map(|item| item.stream.clone()).collect()
 }
 
@@ -88,9 +96,10 @@ pub(crate) struct At<'a> {
 }
 
 impl<'a> At<'a> {
-    /// The calls that a batch comes to, each within its budget and its time.
-    pub(super) fn calls(self, streams: Vec<StreamId>, limit: Duration) -> Calls<'a> {
-        Calls::new(&self.services.budgets, self.source.provider.clone(), streams, limit)
+    /// The calls to a port that a batch comes to, each within its budget and its time.
+    pub(super) fn calls<P: Port, W>(self, batch: &[Item<W>]) -> Calls<'a> {
+        let limit = Duration::from_millis(P::call_timeout_ms(&self.services.policy().document));
+        Calls::new(&self.services.budgets, self.source.provider.clone(), streams(batch), limit)
     }
 }
 
@@ -113,7 +122,7 @@ pub(super) type CarryOut = for<'a> fn(Vec<Perform>, At<'a>) -> Carried<'a>;
 
 impl<W: Wish> Erased for W {
     fn operation(&self) -> Operation {
-        W::OPERATION
+        Wish::operation(self)
     }
 
     fn copy(&self) -> Box<dyn Erased> {

@@ -1,13 +1,14 @@
 //! How something is made: what may have been begun is asked for by id first, the rest is made in one call.
 
-use std::{collections::BTreeMap, fmt, time::Duration};
+use std::{collections::BTreeMap, fmt};
 
 use uuid::Uuid;
 
 use super::{
     AnyCommand, Providers, Services, Source,
-    bulk::{bulk, ids},
-    calls::{AnyWish, At, Carried, Item, Report, Wish, streams},
+    budgets::Calls,
+    bulk::{bulk, each, ids},
+    calls::{AnyWish, At, Carried, Item, Report, Wish},
     port::{Keeper, Port, Thing},
     taken_over::{TakenOver, refusal},
 };
@@ -62,10 +63,29 @@ impl AnyWish {
 }
 
 impl<M: Make> Wish for Making<M> {
-    const OPERATION: Operation = M::OPERATION;
+    fn operation(&self) -> Operation {
+        M::OPERATION
+    }
 
     fn carry_out(batch: Vec<Item<Self>>, at: At<'_>) -> Carried<'_> {
-        Box::pin(make_all(batch, at))
+        Box::pin(async move {
+            let (items, wishes): (Vec<_>, Vec<_>) = batch.into_iter().map(Item::split).unzip();
+            let failed = |attempt, fault| M::report(attempt, Err(fault));
+            let Some(by) = AtPort::<M>::provider(&at.services.providers, at.source) else {
+                return nobody(items, at, failed);
+            };
+            let (by, journal) = (&*by, at.services.journal_id());
+            let lookup = |ids| {
+                let known = M::Thing::lookup(by, ids);
+                each(known, move |known: Lookup<Made<M>>| known.map(|made| there::<M>(made, journal)))
+            };
+            let make = |places: Vec<usize>| {
+                let wanted = places.into_iter().map(|place| wishes[place].0.clone()).collect();
+                each(M::make(by, at.services, wanted), move |made| there::<M>(made, journal))
+            };
+            let calls = &at.calls::<AtPort<M>, _>(&items);
+            make_all(calls, items, How { lookup: Box::new(lookup), make: Box::new(make), failed }).await
+        })
     }
 
     fn cancel(providers: &Providers, source: &Source, id: EffectId) {
@@ -78,40 +98,63 @@ impl<M: Make> Wish for Making<M> {
     }
 }
 
-/// Adopts what is there of what may have been begun, and makes the rest.
-async fn make_all<M: Make>(batch: Vec<Item<Making<M>>>, at: At<'_>) -> Vec<Report> {
-    let (services, journal) = (at.services, at.services.journal_id());
-    let report = |item: Item<Making<M>>, result: Result<Made<M>, Fault>| {
-        let foreign = result.as_ref().ok().and_then(|made| M::foreign(made, journal));
-        let command = foreign.unwrap_or_else(|| M::report(item.attempt, result));
+/// What is there, as it is told to its entity: a command, once it is known at which attempt it was found.
+type There = Box<dyn FnOnce(u32) -> AnyCommand + Send>;
+
+fn there<M: Make>(made: Made<M>, journal: Uuid) -> There {
+    Box::new(move |attempt| M::foreign(&made, journal).unwrap_or_else(|| M::report(attempt, Ok(made))))
+}
+
+/// How things of a kind are made.
+struct How<'c, 'p> {
+    lookup: Box<dyn FnOnce(Vec<EffectId>) -> BulkAnswer<'p, Lookup<There>> + 'c>,
+    /// Makes those at some places of the batch.
+    make: Box<dyn FnOnce(Vec<usize>) -> BulkAnswer<'p, There> + 'c>,
+    /// How a failed attempt is told to its entity.
+    failed: fn(u32, Fault) -> AnyCommand,
+}
+
+/// What is reported if nobody can be asked.
+fn nobody(batch: Vec<Item<()>>, at: At<'_>, failed: fn(u32, Fault) -> AnyCommand) -> Vec<Report> {
+    let nobody = at.services.providers.nobody(at.source);
+    let report = |item: Item<()>| {
+        let command = failed(item.attempt, nobody.clone());
         item.report(command)
     };
-    let Some(by) = AtPort::<M>::provider(&services.providers, at.source) else {
-        let nobody = services.providers.nobody(at.source);
-        return batch.into_iter().map(|item| report(item, Err(nobody.clone()))).collect();
-    };
-    let limit = Duration::from_millis(AtPort::<M>::call_timeout_ms(&services.policy().document));
-    let calls = &at.calls(streams(&batch), limit);
+    batch.into_iter().map(report).collect()
+}
+
+/// Adopts what is there of what may have been begun, and makes the rest. One body for all kinds: each of them would weigh
+/// as much as this one.
+async fn make_all(calls: &Calls<'_>, batch: Vec<Item<()>>, how: How<'_, '_>) -> Vec<Report> {
+    let How { lookup, make, failed } = how;
     let (to_ask, mut to_make): (Vec<usize>, Vec<usize>) = (0..batch.len()).partition(|place| batch[*place].ask_first);
-    let mut results: BTreeMap<usize, Result<Made<M>, Fault>> = BTreeMap::new();
+    let mut results: BTreeMap<usize, Result<There, Fault>> = BTreeMap::new();
     if !to_ask.is_empty() {
         let asked = ids(to_ask.iter().map(|place| &batch[*place]));
-        let known = bulk(calls, CallKind::LookUp, asked.len(), || M::Thing::lookup(&by, asked)).await;
+        let known = bulk(calls, CallKind::LookUp, asked.len(), Box::new(|| lookup(asked))).await;
         adopt(known, to_ask, &mut results, &mut to_make);
     }
     if !to_make.is_empty() {
-        let wanted: Vec<M> = to_make.iter().map(|place| batch[*place].wish.0.clone()).collect();
-        let made = bulk(calls, CallKind::Make, wanted.len(), || M::make(&by, services, wanted)).await;
+        let wanted = to_make.clone();
+        let made = bulk(calls, CallKind::Make, wanted.len(), Box::new(|| make(wanted))).await;
         results.extend(to_make.into_iter().zip(made));
     }
-    batch.into_iter().zip(results.into_values()).map(|(item, result)| report(item, result)).collect()
+    let report = |(item, result): (Item<()>, Result<There, Fault>)| {
+        let command = match result {
+            Ok(there) => there(item.attempt),
+            Err(fault) => failed(item.attempt, fault),
+        };
+        item.report(command)
+    };
+    batch.into_iter().zip(results.into_values()).map(report).collect()
 }
 
 /// Turns what is known about items into answers; the places of those that are absent go on the list of things to make.
-fn adopt<T>(
-    known: Vec<Result<Lookup<T>, Fault>>,
+fn adopt(
+    known: Vec<Result<Lookup<There>, Fault>>,
     places: Vec<usize>,
-    results: &mut BTreeMap<usize, Result<T, Fault>>,
+    results: &mut BTreeMap<usize, Result<There, Fault>>,
     to_make: &mut Vec<usize>,
 ) {
     for (place, known) in places.into_iter().zip(known) {

@@ -42,7 +42,6 @@ pub use crate::{
 pub use allowance::Allowance;
 pub use assemble::{AssembleError, Resumed, Running, assemble};
 pub use budgets::{BudgetSeen, Budgets};
-pub(crate) use bulk::ids;
 pub use calls::{AnyWish, Call, Item, Perform};
 pub(crate) use calls::{At, Carried, Report, Wish};
 pub use entity_actor::{EntityActor, Proposal, Recorded, Retire, Snapshot, Submit};
@@ -53,7 +52,7 @@ pub use kinds::{AnyCommand, Asked, Kind, Urgency, Work};
 pub use making::Make;
 pub use messages::{Answer, Ask, AskError, AskGroup, GroupAnswer, Origin, RehearseGroup};
 pub use ownership::Instances;
-pub(crate) use ownership::{IfOurs, foreign};
+pub(crate) use ownership::foreign;
 #[cfg(feature = "testing")]
 pub use plant::{Plant, plant};
 pub use port::{Filesystems, Machines, Port, Thing, Volumes};

@@ -3,12 +3,12 @@
 use uuid::Uuid;
 
 use super::{
-    AnyCommand, Providers, Source,
+    AnyCommand, AnyWish, Providers, Services, Source,
     budgets::Calls,
     bulk::{bulk, ids},
     calls::{At, Carried, Item, Report, Wish},
     port::{Machines, Port, Thing},
-    undoing::{self, Undo, undo_all},
+    undoing::{self, Undo, Undoing, undo_all},
 };
 use crate::{
     machine,
@@ -17,86 +17,94 @@ use crate::{
 };
 
 /// Instances of machines.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Instances;
 
 impl Thing for Instances {
     type Port = Machines;
     type Made = MachineInstance;
+    type Handle = EffectId;
 
     fn lookup(by: &dyn MachineProvider, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
         by.lookup(ids)
     }
+
+    /// What is gone joins nowhere any more.
+    fn undone(services: &Services, id: EffectId) {
+        services.providers.enrolment.iter().for_each(|enrolment| enrolment.forget(id));
+    }
 }
 
-/// A deletion of an instance that is ours.
+/// The end of an instance, if it is ours.
 #[derive(Clone, Debug)]
-pub(crate) struct IfOurs<U> {
-    pub wish: U,
+struct IfOurs {
+    deletion: Undoing<Instances>,
     /// Whether it was seen to be ours; if not, that is looked at first.
-    pub is_proven: bool,
+    is_proven: bool,
 }
 
-impl<U: Undo<Thing = Instances>> Wish for IfOurs<U> {
-    const OPERATION: Operation = U::OPERATION;
+impl AnyWish {
+    /// To have the instance deleted that was made under an effect id, if it is ours. If that was not seen before, the
+    /// provider is asked first.
+    pub(crate) fn delete(how: &'static Undo<Instances>, id: EffectId, is_proven: bool) -> Self {
+        Self::of(IfOurs { deletion: Undoing { how, what: id }, is_proven })
+    }
+}
+
+impl Wish for IfOurs {
+    fn operation(&self) -> Operation {
+        self.deletion.operation()
+    }
 
     fn carry_out(batch: Vec<Item<Self>>, at: At<'_>) -> Carried<'_> {
         Box::pin(delete(batch, at))
     }
 
     fn cancel(providers: &Providers, source: &Source, id: EffectId) {
-        Machines::provider(providers, source).inspect(|provider| Machines::cancel(&**provider, id));
+        Undoing::<Instances>::cancel(providers, source, id);
     }
 }
 
 /// Deletes instances, but for those that another control plane has started. Where the provider cannot tell, nothing is
 /// deleted.
-async fn delete<U: Undo<Thing = Instances>>(batch: Vec<Item<IfOurs<U>>>, at: At<'_>) -> Vec<Report> {
+async fn delete(batch: Vec<Item<IfOurs>>, at: At<'_>) -> Vec<Report> {
+    let calls = &at.calls::<Machines, _>(&batch);
     let (proven, doubtful): (Vec<_>, Vec<_>) = batch.into_iter().partition(|item| item.wish.is_proven);
-    let wishes = |items: Vec<Item<IfOurs<U>>>| items.into_iter().map(|item| item.map(|deletion| deletion.wish));
-    let (mut ours, doubtful): (Vec<Item<U>>, Vec<Item<U>>) = (wishes(proven).collect(), wishes(doubtful).collect());
+    let deletions = |items: Vec<Item<IfOurs>>| items.into_iter().map(|item| item.map(|wish| wish.deletion));
+    let (mut ours, doubtful): (Vec<_>, Vec<_>) = (deletions(proven).collect(), deletions(doubtful).collect());
     let Some(provider) = Machines::provider(&at.services.providers, at.source) else {
         ours.extend(doubtful);
         return undoing::nobody(ours, at);
     };
-    let streams = ours.iter().chain(&doubtful).map(|item| item.stream.clone()).collect();
-    let calls = &undoing::calls::<U>(streams, at);
     let told = ask(&*provider, at.services.journal_id(), calls, doubtful, &mut ours).await;
-    let deleted = if ours.is_empty() { Vec::new() } else { undo_all(&*provider, at, calls, ours).await };
-    deleted.into_iter().chain(told).collect()
+    undo_all(&*provider, at, calls, ours).await.into_iter().chain(told).collect()
 }
 
 /// Asks by id. What may be deleted goes to `ours`; the answer is what is reported of the others.
-async fn ask<U: Undo>(
+async fn ask(
     provider: &dyn MachineProvider,
     journal: Uuid,
     calls: &Calls<'_>,
-    doubtful: Vec<Item<U>>,
-    ours: &mut Vec<Item<U>>,
+    doubtful: Vec<Item<Undoing<Instances>>>,
+    ours: &mut Vec<Item<Undoing<Instances>>>,
 ) -> Vec<Report> {
-    let seen = bulk(calls, CallKind::LookUp, doubtful.len(), || provider.lookup(ids(&doubtful))).await;
+    let seen = bulk(calls, CallKind::LookUp, doubtful.len(), Box::new(|| provider.lookup(ids(&doubtful)))).await;
     let mut told = Vec::new();
     for (item, seen) in doubtful.into_iter().zip(seen) {
         let command = match seen {
-            Ok(Lookup::Present(instance)) => match foreign(&instance, journal) {
-                Some(command) => command,
-                None => {
-                    ours.push(item);
-                    continue;
-                }
-            },
+            Ok(Lookup::Present(instance)) => foreign(&instance, journal),
             // Making it may still be under way somewhere: only a deletion ends that.
-            Ok(Lookup::Absent) => {
-                ours.push(item);
-                continue;
-            }
+            Ok(Lookup::Absent) => None,
             Ok(Lookup::Unknown) => {
                 let unknown = Fault::new(FaultCode::Unknown, "the provider cannot tell who owns it");
-                U::report(item.id, item.attempt, Err(unknown))
+                Some((item.wish.how.report)(item.id, item.attempt, Err(unknown)))
             }
-            Err(fault) => U::report(item.id, item.attempt, Err(fault)),
+            Err(fault) => Some((item.wish.how.report)(item.id, item.attempt, Err(fault))),
         };
-        told.push(item.report(command));
+        match command {
+            Some(command) => told.push(item.report(command)),
+            None => ours.push(item),
+        }
     }
     told
 }

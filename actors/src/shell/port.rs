@@ -1,8 +1,8 @@
 //! Who answers calls: one port for each kind of provider, and what is kept there.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
-use super::{Providers, Source};
+use super::{Providers, Services, Source};
 use crate::{
     policy::Document,
     ports::{BulkAnswer, FilesystemProvider, Lookup, MachineProvider, VolumeProvider},
@@ -27,15 +27,26 @@ pub trait Port: 'static {
 pub(crate) type Asked<P> = <P as Port>::Provider;
 
 /// A kind of thing that providers keep for us, each under the effect id that it was made under.
-pub trait Thing: 'static {
+pub trait Thing: Clone + fmt::Debug + 'static {
     /// Who keeps it.
     type Port: Port;
 
     /// What is known of one.
-    type Made;
+    type Made: Send + 'static;
+
+    /// What its keeper has to know of one to undo it.
+    type Handle: Clone + fmt::Debug + Send + 'static;
 
     /// Asks for what there is under these ids.
     fn lookup(by: &Asked<Self::Port>, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<Self::Made>>;
+
+    /// The volume or filesystem that undoing one works on, where that is another thing.
+    fn works_on(_what: &Self::Handle) -> Option<EffectId> {
+        None
+    }
+
+    /// Called of each that is undone.
+    fn undone(_services: &Services, _id: EffectId) {}
 }
 
 /// Whoever keeps things of a kind.

@@ -1,111 +1,102 @@
 //! How something is undone: in one call, and that it is not there is believed only if a lookup says so.
 
-use std::{fmt, time::Duration};
-
-use bailiwick_journal::StreamId;
+use std::fmt;
 
 use super::{
-    AnyCommand, Providers, Services, Source,
+    AnyCommand, Providers, Source,
     absence::confirmed,
     budgets::Calls,
-    bulk::{bulk, ids},
-    calls::{AnyWish, At, Carried, Item, Report, Wish, streams},
+    bulk::{bulk, each, ids},
+    calls::{AnyWish, At, Carried, Item, Report, Wish},
     port::{Keeper, Port, Thing},
     taken_over::TakenOver,
 };
 use crate::{
-    ports::{BulkAnswer, CallKind, Operation},
+    ports::{BulkAnswer, CallKind, Lookup, Operation},
     vocab::{EffectId, Fault},
 };
 
-/// Something that a provider is asked to undo: to delete, destroy, release or detach what it keeps under an effect id.
-pub trait Undo: Clone + fmt::Debug + Send + 'static {
-    const OPERATION: Operation;
-
-    /// What is undone.
-    type Thing: Thing;
-
+/// One way in which things of a kind are undone: deleted, destroyed, released or detached.
+pub struct Undo<T: Thing> {
+    pub operation: Operation,
     /// Has these undone.
-    fn undo<'a>(by: &'a Keeper<Self::Thing>, batch: &[Item<Self>]) -> BulkAnswer<'a, ()>;
-
-    /// How it went, as a command to the entity.
-    fn report(id: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand;
-
-    /// Called of each that is undone.
-    fn undone(_services: &Services, _id: EffectId) {}
-
-    /// The volumes and filesystems that it works on.
-    fn works_on(&self) -> Vec<EffectId> {
-        Vec::new()
-    }
+    pub undo: for<'a> fn(&'a Keeper<T>, Vec<T::Handle>) -> BulkAnswer<'a, ()>,
+    /// How that went at an attempt, as a command to the entity.
+    pub report: fn(EffectId, u32, Result<(), Fault>) -> AnyCommand,
 }
 
-type AtPort<U> = <<U as Undo>::Thing as Thing>::Port;
+impl<T: Thing> fmt::Debug for Undo<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.operation.fmt(f)
+    }
+}
 
 /// A wish to undo something.
 #[derive(Clone, Debug)]
-struct Undoing<U>(U);
+pub(super) struct Undoing<T: Thing> {
+    pub how: &'static Undo<T>,
+    pub what: T::Handle,
+}
 
 impl AnyWish {
     /// To have something undone.
-    pub fn undo(wish: impl Undo) -> Self {
-        Self::of(Undoing(wish))
+    pub fn undo<T: Thing>(how: &'static Undo<T>, what: T::Handle) -> Self {
+        Self::of(Undoing { how, what })
     }
 }
 
-impl<U: Undo> Wish for Undoing<U> {
-    const OPERATION: Operation = U::OPERATION;
+impl<T: Thing> Wish for Undoing<T> {
+    fn operation(&self) -> Operation {
+        self.how.operation
+    }
 
     fn carry_out(batch: Vec<Item<Self>>, at: At<'_>) -> Carried<'_> {
-        let batch = batch.into_iter().map(|item| item.map(|undoing| undoing.0)).collect();
         Box::pin(async move {
-            let Some(by) = AtPort::<U>::provider(&at.services.providers, at.source) else {
-                return nobody(batch, at);
-            };
-            undo_all::<U>(&by, at, &calls::<U>(streams(&batch), at), batch).await
+            match T::Port::provider(&at.services.providers, at.source) {
+                Some(by) => undo_all(&*by, at, &at.calls::<T::Port, _>(&batch), batch).await,
+                None => nobody(batch, at),
+            }
         })
     }
 
     fn cancel(providers: &Providers, source: &Source, id: EffectId) {
-        AtPort::<U>::provider(providers, source).inspect(|by| AtPort::<U>::cancel(by, id));
+        T::Port::provider(providers, source).inspect(|by| T::Port::cancel(by, id));
     }
 
     /// There is nothing of it here.
     fn spared(item: &Item<Self>, taken_over: &TakenOver) -> Option<AnyCommand> {
-        let is_touched = taken_over.has_any(&item.wish.0.works_on());
-        is_touched.then(|| U::report(item.id, item.attempt, Ok(())))
+        let is_touched = taken_over.has_any(T::works_on(&item.wish.what).as_slice());
+        is_touched.then(|| (item.wish.how.report)(item.id, item.attempt, Ok(())))
     }
 }
 
-/// The calls that a batch of these entities comes to.
-pub(super) fn calls<U: Undo>(streams: Vec<StreamId>, at: At<'_>) -> Calls<'_> {
-    at.calls(streams, Duration::from_millis(AtPort::<U>::call_timeout_ms(&at.services.policy().document)))
-}
-
 /// What is reported if nobody can be asked.
-pub(super) fn nobody<U: Undo>(batch: Vec<Item<U>>, at: At<'_>) -> Vec<Report> {
+pub(super) fn nobody<T: Thing>(batch: Vec<Item<Undoing<T>>>, at: At<'_>) -> Vec<Report> {
     let nobody = at.services.providers.nobody(at.source);
-    let report = |item: Item<U>| {
-        let command = U::report(item.id, item.attempt, Err(nobody.clone()));
+    let report = |item: Item<Undoing<T>>| {
+        let command = (item.wish.how.report)(item.id, item.attempt, Err(nobody.clone()));
         item.report(command)
     };
     batch.into_iter().map(report).collect()
 }
 
-/// Undoes a batch.
-pub(super) async fn undo_all<U: Undo>(
-    by: &Keeper<U::Thing>,
+/// Undoes a batch, which is undone in one way.
+pub(super) async fn undo_all<T: Thing>(
+    by: &Keeper<T>,
     at: At<'_>,
     calls: &Calls<'_>,
-    batch: Vec<Item<U>>,
+    batch: Vec<Item<Undoing<T>>>,
 ) -> Vec<Report> {
-    let results = bulk(calls, CallKind::Remove, batch.len(), || U::undo(by, &batch)).await;
-    let results = confirmed(calls, &ids(&batch), results, |ids| U::Thing::lookup(by, ids)).await;
-    let report = |(item, result): (Item<U>, Result<(), Fault>)| {
+    let Some(how) = batch.first().map(|item| item.wish.how) else { return Vec::new() };
+    let whats = batch.iter().map(|item| item.wish.what.clone()).collect();
+    let results = bulk(calls, CallKind::Remove, batch.len(), Box::new(|| (how.undo)(by, whats))).await;
+    let lookup = Box::new(|ids| each(T::lookup(by, ids), |known: Lookup<T::Made>| known.map(drop)));
+    let results = confirmed(calls, &ids(&batch), results, lookup).await;
+    let report = |(item, result): (Item<Undoing<T>>, Result<(), Fault>)| {
         if result.is_ok() {
-            U::undone(at.services, item.id);
+            T::undone(at.services, item.id);
         }
-        let command = U::report(item.id, item.attempt, result);
+        let command = (how.report)(item.id, item.attempt, result);
         item.report(command)
     };
     batch.into_iter().zip(results).map(report).collect()

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::{Command, Effect, Report, Spec, State, Storage};
 use crate::{
     ports::{BulkAnswer, CreateVolume, ImportVolume, Lookup, Operation, ProvisionedVolume, VolumeProvider},
-    shell::{AnyCommand, AnyWish, Asked, Call, Item, Kind, Make, Services, Thing, Undo, Urgency, Volumes, Work, ids},
+    shell::{AnyCommand, AnyWish, Asked, Call, Kind, Make, Services, Thing, Undo, Urgency, Volumes, Work},
     storage_rules::ImportWish,
     vocab::{EffectId, Fault, FaultCode, InstanceId, Name, Timestamp, Uid},
 };
@@ -33,8 +33,8 @@ impl Kind for State {
                     None => AnyWish::make(create(id, volume, self, uid, spec)),
                 }
             }
-            (Effect::Release { .. }, ..) => AnyWish::undo(Release),
-            _ => AnyWish::undo(Destroy),
+            (Effect::Release { .. }, ..) => AnyWish::undo(&RELEASE, id),
+            _ => AnyWish::undo(&DESTROY, id),
         };
         let machine = self.place.as_ref().map(|place| &place.machine).or(self.wanted_on.as_ref()).cloned();
         Work::Call(Box::new(Call { stream: stream.clone(), provider, machine, id, attempt, wish }))
@@ -83,12 +83,13 @@ fn import(id: EffectId, volume: Name, uid: Uid, spec: &Spec, volume_id: &Instanc
 }
 
 /// Volumes, as providers keep them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Kept;
 
 impl Thing for Kept {
     type Port = Volumes;
     type Made = ProvisionedVolume;
+    type Handle = EffectId;
 
     fn lookup(by: &dyn VolumeProvider, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<ProvisionedVolume>> {
         by.lookup_volumes(ids)
@@ -126,38 +127,18 @@ impl Make for ImportVolume {
 }
 
 /// The end of a volume and of its data.
-#[derive(Clone, Debug)]
-struct Destroy;
-
-impl Undo for Destroy {
-    const OPERATION: Operation = Operation::DestroyVolume;
-    type Thing = Kept;
-
-    fn undo<'a>(by: &'a dyn VolumeProvider, batch: &[Item<Self>]) -> BulkAnswer<'a, ()> {
-        by.destroy_volumes(ids(batch))
-    }
-
-    fn report(_id: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
-        destroyed(attempt, result)
-    }
-}
+static DESTROY: Undo<Kept> = Undo {
+    operation: Operation::DestroyVolume,
+    undo: |by, ids| by.destroy_volumes(ids),
+    report: |_, attempt, result| destroyed(attempt, result),
+};
 
 /// The end of a volume here; its data stays.
-#[derive(Clone, Debug)]
-struct Release;
-
-impl Undo for Release {
-    const OPERATION: Operation = Operation::ReleaseVolume;
-    type Thing = Kept;
-
-    fn undo<'a>(by: &'a dyn VolumeProvider, batch: &[Item<Self>]) -> BulkAnswer<'a, ()> {
-        by.release_volumes(ids(batch))
-    }
-
-    fn report(_id: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
-        destroyed(attempt, result)
-    }
-}
+static RELEASE: Undo<Kept> = Undo {
+    operation: Operation::ReleaseVolume,
+    undo: |by, ids| by.release_volumes(ids),
+    report: |_, attempt, result| destroyed(attempt, result),
+};
 
 fn created(attempt: u32, result: Result<ProvisionedVolume, Fault>) -> AnyCommand {
     AnyCommand::from(Command::Report(match result {

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::{Command, Effect, Report, Spec, State, Target};
 use crate::{
     ports::{AttachVolume, AttachmentInfo, BulkAnswer, DetachVolume, Lookup, Operation, VolumeProvider},
-    shell::{AnyCommand, AnyWish, Asked, Call, Item, Kind, Make, Services, Thing, Undo, Urgency, Volumes, Work},
+    shell::{AnyCommand, AnyWish, Asked, Call, Kind, Make, Services, Thing, Undo, Urgency, Volumes, Work},
     vocab::{EffectId, Fault, Timestamp},
 };
 
@@ -26,7 +26,7 @@ impl Kind for State {
         let provider = target.map(|target| target.provider.clone());
         let wish = match (effect, target.zip(spec)) {
             (Effect::Attach { .. }, Some((target, spec))) => AnyWish::make(attach(id, target, spec)),
-            (_, from) => AnyWish::undo(Detach(from.map(|(target, spec)| detach(id, target, spec)))),
+            (_, from) => AnyWish::undo(&DETACH, from.map(|(target, spec)| detach(id, target, spec))),
         };
         let machine = spec.map(|spec| spec.machine.clone());
         Work::Call(Box::new(Call { stream: stream.clone(), provider, machine, id, attempt, wish }))
@@ -76,15 +76,21 @@ fn detach(id: EffectId, target: &Target, spec: &Spec) -> DetachVolume {
 }
 
 /// Attachments of volumes, as providers keep them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Kept;
 
 impl Thing for Kept {
     type Port = Volumes;
     type Made = AttachmentInfo;
+    /// None if it is not known what is attached where; nobody is named then who could detach it.
+    type Handle = Option<DetachVolume>;
 
     fn lookup(by: &dyn VolumeProvider, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<AttachmentInfo>> {
         by.lookup_attachments(ids)
+    }
+
+    fn works_on(what: &Option<DetachVolume>) -> Option<EffectId> {
+        what.as_ref().map(|detach| detach.volume_effect)
     }
 }
 
@@ -108,26 +114,13 @@ impl Make for AttachVolume {
     }
 }
 
-/// What is to be detached from where.
-#[derive(Clone, Debug)]
-struct Detach(Option<DetachVolume>);
-
-impl Undo for Detach {
-    const OPERATION: Operation = Operation::DetachVolume;
-    type Thing = Kept;
-
-    fn undo<'a>(by: &'a dyn VolumeProvider, batch: &[Item<Self>]) -> BulkAnswer<'a, ()> {
-        by.detach_volumes(batch.iter().filter_map(|item| item.wish.0.clone()).collect())
-    }
-
-    fn report(_id: EffectId, attempt: u32, result: Result<(), Fault>) -> AnyCommand {
+static DETACH: Undo<Kept> = Undo {
+    operation: Operation::DetachVolume,
+    undo: |by, all| by.detach_volumes(all.into_iter().flatten().collect()),
+    report: |_, attempt, result| {
         AnyCommand::from(Command::Report(match result {
             Ok(()) => Report::Detached { attempt },
             Err(fault) => Report::DetachFailed { attempt, fault },
         }))
-    }
-
-    fn works_on(&self) -> Vec<EffectId> {
-        self.0.iter().map(|detach| detach.volume_effect).collect()
-    }
-}
+    },
+};
