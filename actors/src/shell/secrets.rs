@@ -35,49 +35,74 @@ impl<'a> Outfit<'a> {
         }
     }
 
-    fn fit(&self, machine: CreateMachine) -> Result<CreateMachine, Fault> {
-        let mut secrets = match &machine.class {
+    /// The machine with what it is made with, and what its provider must not tell on of that.
+    fn fit(&self, machine: CreateMachine, of_classes: &mut OfClasses) -> Result<(CreateMachine, Told), Fault> {
+        let of_class = match &machine.class {
             Some(class) => held(self.secrets, class)?,
             None => SecretData::default(),
         };
+        let mut secrets = of_class.clone();
         let in_force = InForce::of(&machine.spec.patience, &self.policy.document.reconciliation);
         let issue = |enrolment: &dyn Enrolment| enrolment.issue(machine.id, self.now, in_force.creation_timeout_ms);
         let join = self.enrolment.map(issue).transpose()?;
         if let Some(join) = &join {
             secrets.place(USER_DATA, |text| token::placed(text, join.reveal()));
         }
+        let mut own = secrets.blot_beyond(&of_class);
+        join.iter().for_each(|join| own.add_bytes("the token to join with", join.reveal().as_bytes()));
+        let told = Told { of_class: of_classes.blot(of_class), own };
         let nonce = Some(Nonce::of(self.journal, machine.id));
-        Ok(CreateMachine { secrets, nonce, join, ..machine })
+        Ok((CreateMachine { secrets, nonce, join, ..machine }, told))
     }
 }
 
 /// The key under which a class's secret has what an instance does at its first start.
 const USER_DATA: &str = "userData";
 
+/// What the classes of a batch hold. All forms of a long secret take milliseconds to write down, so machines of one class
+/// share them.
+#[derive(Default)]
+struct OfClasses(Vec<(SecretData, Arc<Blot>)>);
+
+impl OfClasses {
+    fn blot(&mut self, secrets: SecretData) -> Arc<Blot> {
+        if let Some((_, blot)) = self.0.iter().find(|(known, _)| *known == secrets) {
+            return blot.clone();
+        }
+        let blot = Arc::new(secrets.blot());
+        self.0.push((secrets, blot.clone()));
+        blot
+    }
+}
+
 /// All that a provider is told of one machine and must not tell on.
-fn told_to(machine: &CreateMachine) -> Blot {
-    let mut told = machine.secrets.blot();
-    if let Some(join) = &machine.join {
-        told.add_bytes("the token to join with", join.reveal().as_bytes());
-    }
-    told
+struct Told {
+    of_class: Arc<Blot>,
+    /// Its token, and what has it in it.
+    own: Blot,
 }
 
-/// A fault without what its provider must not tell on.
-fn quiet(told: &Blot, fault: Fault) -> Fault {
-    Fault::new(fault.code, told.out(&fault.text))
-}
-
-/// The same of an answer. An id would name nothing any more without a part of it, so it is not taken.
-fn discreet(told: &Blot, answer: Result<MachineInstance, Fault>) -> Result<MachineInstance, Fault> {
-    let mut made = answer.map_err(|fault| quiet(told, fault))?;
-    if told.out(&made.instance.0) != made.instance.0 {
-        let text = "the provider's id for it contains a secret, so it is rejected";
-        return Err(Fault::new(FaultCode::Unknown, text));
+impl Told {
+    /// A text without it.
+    fn out(&self, text: &str) -> String {
+        self.own.out(&self.of_class.out(text)).into_owned()
     }
-    let without = |text: &str| told.out(text).into_owned();
-    made.facts = made.facts.iter().map(|(key, value)| (without(key), without(value))).collect();
-    Ok(made)
+
+    /// A fault without it.
+    fn quiet(&self, fault: Fault) -> Fault {
+        Fault::new(fault.code, self.out(&fault.text))
+    }
+
+    /// An answer without it. An id would name nothing any more without a part of it, so it is not taken.
+    fn discreet(&self, answer: Result<MachineInstance, Fault>) -> Result<MachineInstance, Fault> {
+        let mut made = answer.map_err(|fault| self.quiet(fault))?;
+        if self.out(&made.instance.0) != made.instance.0 {
+            let text = "the provider's id for it contains a secret, so it is rejected";
+            return Err(Fault::new(FaultCode::Unknown, text));
+        }
+        made.facts = made.facts.iter().map(|(key, value)| (self.out(key), self.out(value))).collect();
+        Ok(made)
+    }
 }
 
 impl Services {
@@ -99,12 +124,13 @@ fn create<'a>(
     machines: Vec<CreateMachine>,
 ) -> BulkAnswer<'a, MachineInstance> {
     let mut wanted = Vec::new();
-    let mut told: Vec<Blot> = Vec::new();
+    let mut told: Vec<Told> = Vec::new();
     let mut faults: Vec<Option<Fault>> = Vec::new();
+    let mut of_classes = OfClasses::default();
     for machine in machines {
-        match outfit.fit(machine) {
-            Ok(machine) => {
-                told.push(told_to(&machine));
+        match outfit.fit(machine, &mut of_classes) {
+            Ok((machine, its)) => {
+                told.push(its);
                 wanted.push(machine);
                 faults.push(None);
             }
@@ -117,13 +143,13 @@ fn create<'a>(
     let asked = wanted.len();
     let making = provider.create(wanted);
     Box::pin(async move {
-        let made = making.await.map_err(|fault| told.iter().fold(fault, |fault, told| quiet(told, fault)))?;
+        let made = making.await.map_err(|fault| told.iter().fold(fault, |fault, told| told.quiet(fault)))?;
         if made.len() != asked {
             let text = format!("the provider gave {} answers to {asked} questions", made.len());
             return Err(Fault::new(FaultCode::Unknown, text));
         }
         // Whoever was told a secret does not tell it on.
-        let mut made = told.iter().zip(made).map(|(told, answer)| discreet(told, answer));
+        let mut made = told.iter().zip(made).map(|(told, answer)| told.discreet(answer));
         let unanswered = || Err(Fault::new(FaultCode::Internal, "a machine has no answer"));
         Ok(faults
             .into_iter()
@@ -306,6 +332,18 @@ mod tests {
     }
 
     #[test]
+    fn machines_of_one_class_share_what_is_looked_for() {
+        let policy = Arc::new(PolicyInForce { reference: None, document: Document::default() });
+        let outfit =
+            Outfit { secrets: Some(&One), enrolment: Some(&Tokens), journal: Uuid::nil(), now: Timestamp(5), policy };
+        let mut of_classes = OfClasses::default();
+        let mut told = |wish| outfit.fit(wish, &mut of_classes).expect("its secrets are there").1;
+        let [first, second, third] =
+            [wish(1, Some("boot")), wish(2, Some("boot")), wish(3, Some("there"))].map(&mut told);
+        assert!(Arc::ptr_eq(&first.of_class, &second.of_class) && !Arc::ptr_eq(&first.of_class, &third.of_class));
+    }
+
+    #[test]
     fn no_secret_takes_the_place_of_another() {
         let named = |secret: &str, credentials: &str| {
             let mut wish = wish(1, Some(secret));
@@ -322,7 +360,8 @@ mod tests {
 
     #[test]
     fn what_a_provider_tells_on_is_blotted_out_or_refused() {
-        let told = SecretData::new([("userData".to_owned(), "hunter2!".to_owned())].into()).blot();
+        let secrets = SecretData::new([("userData".to_owned(), "hunter2!".to_owned())].into());
+        let told = Told { of_class: Arc::new(secrets.blot()), own: Blot::default() };
         let made = |instance: &str| MachineInstance {
             effect: EffectId(Uuid::nil()),
             instance: InstanceId(instance.into()),
@@ -330,9 +369,9 @@ mod tests {
             facts: [("a hunter2!".to_owned(), "so hunter2!".to_owned())].into(),
             status: InstanceStatus::Running,
         };
-        let facts = discreet(&told, Ok(made("i-1"))).expect("an id").facts;
+        let facts = told.discreet(Ok(made("i-1"))).expect("an id").facts;
         assert_eq!(facts, [("a ***".to_owned(), "so ***".to_owned())].into());
-        let fault = discreet(&told, Ok(made("i-hunter2!"))).unwrap_err();
+        let fault = told.discreet(Ok(made("i-hunter2!"))).unwrap_err();
         assert!(fault.code == FaultCode::Unknown && !fault.text.contains("hunter2!"), "{fault}");
     }
 
