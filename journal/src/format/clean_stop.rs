@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::{
     disk::{self, Access, Disk},
-    format::head_file::HeadRecord,
+    format::head_record::HeadRecord,
 };
 
 pub(crate) const STOPPED_FILE: &str = "stopped";

@@ -1,17 +1,6 @@
 //! The head file: how far the log must reach. Written after every sync, so that a cut tail is visible.
 //!
 //! Two slots, each on its own page, written in turn: whatever a crash does to one, the other one stands.
-//!
-//! The file `reached` holds what the head file said before the block store was given more, and is never synced. A crash may
-//! leave it older or torn, and then it tells nothing. But it is never newer than the log, unless log and head file were put
-//! back to an older state: then it tells that they were.
-//!
-//! ```text
-//!  0 [4]  "bwhd"                     12 u32  CRC32C over all but these     40 u64 position     72 u64  blocks that the
-//!  4 u8   format version, 1          16 [16] journal id                    48 u64 block                store had synced
-//!  5 u8   1 after a clean stop       32 u64  sequence of the writing       56 u64 time, ms     80 [32] chain value
-//!  6 [6]  zero                                                             64 u64 epoch       112 [16] zero
-//! ```
 
 use std::{
     io,
@@ -20,72 +9,17 @@ use std::{
 
 use uuid::Uuid;
 
+use super::{
+    head_record::{HeadRecord, SLOT_BYTES},
+    reached::Reached,
+};
 use crate::{
-    Head, Position,
+    Head,
     disk::{Access, Disk, DiskFile},
 };
 
 pub(crate) const HEAD_FILE: &str = "head";
-const SLOT_BYTES: usize = 128;
 const SLOT_EVERY: u64 = 4096;
-const FORMAT: u8 = 1;
-
-/// What one slot says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct HeadRecord {
-    pub journal: Uuid,
-    pub sequence: u64,
-    pub head: Head,
-    pub epoch: u64,
-    /// Up to this block, the block store has said that everything is durable.
-    pub store_synced: u64,
-    pub clean: bool,
-}
-
-impl HeadRecord {
-    pub(crate) fn encode(&self) -> [u8; SLOT_BYTES] {
-        let mut bytes = [0; SLOT_BYTES];
-        bytes[..4].copy_from_slice(b"bwhd");
-        bytes[4] = FORMAT;
-        bytes[5] = u8::from(self.clean);
-        bytes[16..32].copy_from_slice(self.journal.as_bytes());
-        let numbers =
-            [self.sequence, self.head.position.0, self.head.block, self.head.time_ms, self.epoch, self.store_synced];
-        for (number, to) in numbers.into_iter().zip(bytes[32..80].chunks_exact_mut(8)) {
-            to.copy_from_slice(&number.to_le_bytes());
-        }
-        bytes[80..112].copy_from_slice(&self.head.hash);
-        let sum = crc(&bytes);
-        bytes[12..16].copy_from_slice(&sum.to_le_bytes());
-        bytes
-    }
-
-    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
-        let bytes = bytes.first_chunk::<SLOT_BYTES>()?;
-        if bytes[..4] != *b"bwhd" || bytes[4] != FORMAT || crc(bytes).to_le_bytes() != bytes[12..16] {
-            return None;
-        }
-        let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-        let head = Head {
-            position: Position(number(40)),
-            block: number(48),
-            time_ms: number(56),
-            hash: bytes[80..112].try_into().ok()?,
-        };
-        Some(Self {
-            journal: Uuid::from_slice(&bytes[16..32]).ok()?,
-            sequence: number(32),
-            head,
-            epoch: number(64),
-            store_synced: number(72),
-            clean: bytes[5] == 1,
-        })
-    }
-}
-
-fn crc(bytes: &[u8; SLOT_BYTES]) -> u32 {
-    crc32c::crc32c_append(crc32c::crc32c(&bytes[..12]), &bytes[16..])
-}
 
 /// What the head file held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,23 +63,11 @@ pub(crate) fn read_of(disk: &dyn Disk, journal: Uuid) -> io::Result<FoundHead> {
     })
 }
 
-pub(crate) const REACHED_FILE: &str = "reached";
-const NOTICED_LATER: &str = "a log and a head file of before would be noticed later";
-
-/// How far the journal had come at least, whatever log and head file say; none if nothing of this journal tells it.
-pub(crate) fn reached(disk: &dyn Disk, journal: Uuid) -> Option<Head> {
-    let file = disk.open(REACHED_FILE, Access::Read).ok()?;
-    let mut bytes = [0; SLOT_BYTES];
-    file.read_at(&mut bytes, 0).ok()?;
-    HeadRecord::decode(&bytes).filter(|found| found.journal == journal).map(|found| found.head)
-}
-
 /// The open head file of a writer.
 #[derive(Debug)]
 pub(crate) struct HeadFile {
     file: Box<dyn DiskFile>,
-    /// None where it cannot be opened: it is evidence alone, and nothing waits for it.
-    reached: Option<Box<dyn DiskFile>>,
+    reached: Reached,
     last: Mutex<HeadRecord>,
 }
 
@@ -153,13 +75,7 @@ impl HeadFile {
     /// Makes the file if need be and writes both slots, durably.
     pub(crate) fn begin(disk: &dyn Disk, first: HeadRecord, exists: bool) -> io::Result<Self> {
         let file = if exists { disk.open(HEAD_FILE, Access::Write)? } else { disk.create(HEAD_FILE)? };
-        let reached = match disk.open(REACHED_FILE, Access::Write) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => disk.create(REACHED_FILE),
-            reached => reached,
-        };
-        let reached =
-            reached.inspect_err(|error| tracing::warn!(%error, "cannot open {REACHED_FILE}: {NOTICED_LATER}"));
-        let this = Self { file, reached: reached.ok(), last: Mutex::new(first) };
+        let this = Self { file, reached: Reached::open(disk), last: Mutex::new(first) };
         // The newer slot is the one that may be damaged or newest: `first` goes where the older one is, then over both.
         this.put(&mut this.last(), |_| ())?;
         this.file.sync()?;
@@ -179,10 +95,7 @@ impl HeadFile {
     /// Writes once more, beside the head file, where the log stands. It is what the store is about to have at most, so that
     /// nobody goes on with less and numbers other entries as those that the store has.
     pub(crate) fn write_reached(&self) {
-        let Some(reached) = &self.reached else { return };
-        if let Err(error) = reached.write_at(&self.record().encode(), 0) {
-            tracing::warn!(%error, "cannot write {REACHED_FILE}: {NOTICED_LATER}");
-        }
+        self.reached.write(&self.record());
     }
 
     /// Writes how far the block store is durable.

@@ -135,7 +135,7 @@ pub struct Meta {
     pub command_hash: [u8; 16],
     /// The entry that led to this one; none for what came from outside.
     pub cause: Option<Position>,
-    /// Who asked: `operator`, `agent:machine/0`, `supervisor/machines`, `schedule`, `node`.
+    /// Who asked: `uid:0`, `agent:machine/0`, `provider:cloud`, `supervisor/machines`, `schedule`, `node`.
     pub principal: String,
     pub policy: Option<PolicyRef>,
     /// Where the view stood that the decision looked at.

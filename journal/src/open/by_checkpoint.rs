@@ -44,7 +44,7 @@ use crate::{
     blocks::Store,
     checkpoint::{self, Checkpoint, Files, Grown},
     disk::Disk,
-    format::head_file::{FoundHead, HeadRecord},
+    format::{head_file::FoundHead, head_record::HeadRecord},
     log::segment_file::SegmentFile,
 };
 

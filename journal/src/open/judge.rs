@@ -144,7 +144,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::{Head, Position, format::head_file::HeadRecord};
+    use crate::{Head, Position, format::head_record::HeadRecord};
 
     #[test]
     fn a_head_file_of_before_the_first_block_vouches_for_nothing() {

@@ -47,7 +47,8 @@ use crate::{
     disk::{Disk, Lock, LockMode, crash},
     format::{
         clean_stop,
-        head_file::{self, FoundHead, HeadFile, HeadRecord},
+        head_file::{self, FoundHead, HeadFile},
+        head_record::HeadRecord,
     },
     index::Index,
     log::{

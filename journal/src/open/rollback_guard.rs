@@ -13,7 +13,8 @@ use crate::{
     disk::Disk,
     format::{
         clean_stop::{self, STOPPED_FILE},
-        head_file::{self, FoundHead, REACHED_FILE},
+        head_file::FoundHead,
+        reached::{self, REACHED_FILE},
     },
     log::{commit_log::Tip, scan::Scanned},
     model::integrity::{Problem, ProblemKind},
@@ -49,7 +50,7 @@ impl RollbackGuard {
     /// As [`RollbackGuard::find`], but for what index checkpoints tell: for whoever goes by one of them.
     pub(crate) fn beside_checkpoints(disk: &dyn Disk, journal: Uuid) -> Self {
         let stopped = clean_stop::read(disk, journal).map(|found| found.head);
-        Self { checkpoint: None, reached: head_file::reached(disk, journal), stopped }
+        Self { checkpoint: None, reached: reached::read(disk, journal), stopped }
     }
 
     /// The newest block that one of the files knows of.

@@ -6,7 +6,7 @@ use crate::{
     Body, JournalNote, Position, Version, checkpoint,
     format::{
         frame::{self, HEADER_BYTES},
-        head_file::HeadRecord,
+        head_record::HeadRecord,
     },
     index::{Bytes, Index},
     log::{archive::Catalog, commit_log::Place, segment::Mark},

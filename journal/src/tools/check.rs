@@ -10,7 +10,8 @@ use crate::{
     disk::{Disk, LockMode, OsDisk},
     format::{
         clean_stop, frame,
-        head_file::{FoundHead, HEAD_FILE, HeadRecord},
+        head_file::{FoundHead, HEAD_FILE},
+        head_record::HeadRecord,
     },
     open::{self, format_file::FORMAT_FILE},
     tools::{

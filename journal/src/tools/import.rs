@@ -14,7 +14,9 @@ use crate::{
     disk::{Disk, LockMode, OsDisk},
     format::{
         frame::{self, FrameHeader, HEADER_BYTES, RECORDS_BYTES_MAX},
-        head_file::{HeadFile, HeadRecord, REACHED_FILE},
+        head_file::HeadFile,
+        head_record::HeadRecord,
+        reached::REACHED_FILE,
         record,
     },
     index::Index,

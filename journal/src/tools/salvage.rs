@@ -28,7 +28,9 @@ use crate::{
     disk::{Disk, LockMode, OsDisk},
     format::{
         frame::{self, FrameHeader, HEADER_BYTES},
-        head_file::{self, FoundHead, HeadFile, HeadRecord, REACHED_FILE},
+        head_file::{self, FoundHead, HeadFile},
+        head_record::HeadRecord,
+        reached::REACHED_FILE,
         record,
     },
     log::commit_log::{Log, LogError, Tip},
