@@ -36,7 +36,7 @@ pub(super) struct LogArgs {
     /// Only decisions with this reason code: `worth-retrying`
     #[arg(long, value_name = "CODE", value_parser = word)]
     reason: Option<String>,
-    /// Only what this principal requested or reported: `uid:0`, `schedule`, `agent:machine/web`
+    /// Only what this principal requested or reported: `uid:0`, `schedule`, `agent:machine/web`, `provider:cloud`
     #[arg(long, value_name = "WHO", value_parser = word)]
     principal: Option<String>,
     /// Only what this entry led to: `@41`

@@ -9,7 +9,8 @@ pub(crate) fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a s
     candidates
         .into_iter()
         .map(|candidate| (strsim::osa_distance(&text, &plain(candidate)), candidate))
-        .filter(|(distance, candidate)| *distance <= candidate.len().div_ceil(3).min(3))
+        // A third of the shorter one: otherwise a few letters would be near to any word that has some of them.
+        .filter(|(distance, candidate)| *distance <= candidate.len().min(text.len()).div_ceil(3).min(3))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }

@@ -17,7 +17,7 @@ pub struct LogFilter {
     pub outcome: Option<Outcome>,
     /// With this reason: its code.
     pub reason: Option<String>,
-    /// Of this principal: `uid:0`, `schedule`, `agent:machine/web`.
+    /// Of this principal: `uid:0`, `schedule`, `agent:machine/web`, `provider:cloud`.
     pub principal: Option<String>,
     /// Only these.
     pub positions: Option<BTreeSet<Position>>,

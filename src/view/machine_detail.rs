@@ -69,10 +69,10 @@ fn own_detail(state: &machine::State, now: Timestamp) -> Option<String> {
     match (&state.instance, &state.node) {
         (Instance::Lost { since, .. }, _) => Some(format!("its instance has been gone since {since}")),
         (Instance::Running { .. }, Node::Silent) => {
-            Some(format!("its agent has not reported yet{}", time_left(&state.health, now, REPORTS)))
+            Some(format!("no health report yet{}", time_left(&state.health, now, REPORTS)))
         }
         (Instance::Running { .. }, Node::Stale { last_seen, .. }) => {
-            Some(format!("its agent has been silent since {last_seen}{}", time_left(&state.health, now, REPORTS)))
+            Some(format!("no health report since {last_seen}{}", time_left(&state.health, now, REPORTS)))
         }
         (Instance::Running { .. }, Node::Reporting { conditions, .. }) => {
             let bad = conditions.values().filter(|condition| !condition.healthy.is_yes());
@@ -112,7 +112,7 @@ fn told_of_turn(turn: &machine::Turn, now: Timestamp) -> Option<String> {
 }
 
 /// What a machine of which nothing is heard is given time for.
-const REPORTS: &str = "its agent reports";
+const REPORTS: &str = "a health report comes";
 
 /// How long a machine that is not healthy has left, and what would help.
 fn time_left(health: &Health, now: Timestamp, unless: &str) -> String {

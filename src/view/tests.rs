@@ -172,7 +172,7 @@ fn pending_is_empty_once_everything_is_as_declared_and_again_when_it_is_gone() {
     assert!(desk.wake_next());
     desk.settle();
     let why = open(&*journal)[0].why.clone();
-    assert!(why.starts_with("its agent has not reported yet; it has until "), "{why}");
+    assert!(why.starts_with("no health report yet; it has until "), "{why}");
     desk.report_node("web", true);
     assert_eq!(open(&*journal), []);
     desk.machine("db", machine::Command::Remove);

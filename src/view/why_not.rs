@@ -297,19 +297,19 @@ fn node(entity: &StreamId, state: &machine::State) -> Option<Unmet> {
     let (is_overdue, replace) = (is_overdue(state), format!("`bailiwick retry {entity}` to replace its instance now"));
     match &state.node {
         Node::Silent => {
-            let by = or("the agent's first report", is_overdue.then_some(replace));
-            Some(Unmet::new("a report of its agent", "its agent has not reported yet", by))
+            let by = or("its first health report", is_overdue.then_some(replace));
+            Some(Unmet::new("a health report", "no health report has come yet", by))
         }
         Node::Stale { last_seen, .. } => {
-            let because = format!("its agent has been silent since {last_seen}");
-            let by = or("the agent's next report", is_overdue.then_some(replace));
-            Some(Unmet::new("a report of its agent", because, by))
+            let because = format!("the last health report came at {last_seen}");
+            let by = or("its next health report", is_overdue.then_some(replace));
+            Some(Unmet::new("a health report", because, by))
         }
         Node::Reporting { conditions, .. } => {
             let bad = conditions.values().find(|condition| !condition.healthy.is_yes())?;
             let because = format!("{}: {}", bad.kind, bad.text);
             let remove = format!("`bailiwick delete {entity}` to remove the machine");
-            let by = or("a report of its agent that all are healthy", Some(if is_overdue { replace } else { remove }));
+            let by = or("a report that all are healthy", Some(if is_overdue { replace } else { remove }));
             Some(Unmet::new("healthy conditions", because, by))
         }
     }
@@ -360,7 +360,7 @@ fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<
                 format!("the answer of provider {provider}, or `bailiwick retry {entity}`")
             }
             Withholding::RunsThere { .. } => {
-                format!("a report of its agent, the loss of its instance, or `bailiwick retry {entity}`")
+                format!("its next health report, the loss of its instance, or `bailiwick retry {entity}`")
             }
             Withholding::NoZone => "a zone of its provider that its spec allows".to_owned(),
             Withholding::BudgetSpent => {
@@ -376,7 +376,7 @@ fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<
         },
         Health::Joining { until: at, .. } => format!("it has {} to become healthy", until(fleet.time, *at)),
         Health::Suspect { cause, until: at, .. } => {
-            format!("{}, and has {} to recover", caused(*cause), until(fleet.time, *at))
+            format!("{}; it has {} to recover", caused(*cause), until(fleet.time, *at))
         }
         Health::Overdue { since, .. } => format!("its time ran out at {since}; supervisor/machines decides next"),
     };

@@ -122,7 +122,7 @@ impl Words for State {
                 format!("agent {} joined with token {token}", node.agent_version)
             }
             Event::NodeChanged { node, .. } => format!("agent reported its node: {}", node_in_words(node)),
-            Event::NodeWentStale { last_seen } => format!("agent has been silent since {last_seen}"),
+            Event::NodeWentStale { last_seen } => format!("no health report since {last_seen}"),
             Event::AttachmentReserved { volume } => format!("reserved a place for volume {volume}"),
             Event::AttachmentReleased { volume } => format!("released volume {volume}"),
             Event::VolumeIsIn { volume, zone } => {
@@ -160,7 +160,7 @@ impl Words for State {
             Event::JoinAwaited { until, .. } => format!("has until {until} to become healthy"),
             Event::BecameWell { .. } => "became healthy".into(),
             Event::BecameSuspect { cause, until, .. } => {
-                format!("{}; will be given up at {until} unless it recovers", caused(*cause))
+                format!("{}; it will be given up at {until} unless it recovers", caused(*cause))
             }
             Event::BecameOverdue { cause, .. } => format!("did not recover in time: {}", caused(*cause)),
             Event::GivenUp { cause, .. } => format!("gave up the instance: {}", caused(*cause)),
@@ -285,7 +285,7 @@ pub fn caused(cause: Cause) -> &'static str {
     match cause {
         Cause::NeverJoined => "it never became healthy",
         Cause::Unhealthy => "it is unhealthy",
-        Cause::Silent => "its agent is silent",
+        Cause::Silent => "its health reports stopped",
     }
 }
 
@@ -343,7 +343,7 @@ fn reported(report: &Report, teller: &str) -> String {
         Report::DeleteFailed { attempt, fault } => format!("deleting the instance failed (attempt {attempt}): {fault}"),
         Report::Lost { .. } => "instance is gone".into(),
         Report::Node { conditions, .. } => format!("{teller} reported: {}", conditions_in_words(conditions)),
-        Report::NodeSilent { last_seen, .. } => format!("agent has been silent since {last_seen}"),
+        Report::NodeSilent { last_seen, .. } => format!("no health report since {last_seen}"),
         Report::Progress { text, percent, .. } => format!("provider reported progress: {}", progress(text, *percent)),
         Report::Joined { token, .. } => format!("agent joined with token {token}"),
         Report::NodeChanged { node, .. } => format!("agent reported its node: {}", node_in_words(node)),

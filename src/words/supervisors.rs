@@ -193,7 +193,7 @@ pub fn withholding(why: &Withholding) -> String {
         Withholding::ProviderOut { provider } => format!("provider {provider} does not answer"),
         Withholding::Asking { provider } => format!("asking provider {provider} about its instance"),
         Withholding::RunsThere { provider } => {
-            format!("its instance runs at provider {provider}, and only its agent is silent")
+            format!("its instance still runs at provider {provider}; only its health reports stopped")
         }
         Withholding::BudgetSpent => "the replacement budget is used up".into(),
         Withholding::NoZone => "none of the zones it may be in exists".into(),

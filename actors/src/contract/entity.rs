@@ -16,7 +16,7 @@ pub struct Request<D: Decider> {
     pub command: D::Command,
     /// The same id again gets the first answer.
     pub id: Uuid,
-    /// Who asks: `operator`, `agent:machine/0`, `supervisor/machines`, `schedule`.
+    /// Who asks: `uid:0`, `agent:machine/0`, `provider:cloud`, `supervisor/machines`, `schedule`.
     pub principal: String,
     /// The entry that led to this one; none for what comes from outside.
     pub cause: Option<Position>,
