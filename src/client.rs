@@ -161,7 +161,10 @@ impl Client {
         let address = SocketPath::of(&self.socket).map_err(not_running)?;
         let stream = UnixStream::connect(address.path()).await.map_err(not_running)?;
         // Tokens and whole environments are sent there: who listens counts, whatever the path is called.
-        let user = stream.peer_cred().map_err(|error| ClientError::broken("cannot tell who listens", error))?.uid();
+        let user = stream
+            .peer_cred()
+            .map_err(|error| ClientError::broken("cannot determine who owns the socket", error))?
+            .uid();
         if is_trusted(user) { Ok(stream) } else { Err(ClientError::Stranger { socket: self.socket.clone(), user }) }
     }
 }

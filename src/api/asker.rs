@@ -39,7 +39,7 @@ impl FromRequest for Asker {
         ready(match (node, principal) {
             (Some(node), Some(principal)) => Ok(Self { node: node.in_the_name_of(principal) }),
             _ => {
-                let message = "the system does not tell who is connected; changes are refused";
+                let message = "cannot determine which user is connected; changes are refused";
                 Err(Failure::new(StatusCode::FORBIDDEN, "unknown-principal", message))
             }
         })

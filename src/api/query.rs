@@ -455,7 +455,7 @@ fn answer_diff(
 fn position_until(journal: &dyn Journal, at: Option<At>, now: Timestamp) -> Result<Position, Problem> {
     match at.map(|at| at.resolved(now)) {
         Some(At::Time(ms)) if ms > now.0 => {
-            let message = format!("{} is still to come", Timestamp(ms));
+            let message = format!("{} is in the future", Timestamp(ms));
             Err(not_found(&message, &format!("it is {now} by the node's time")))
         }
         at => position(journal, at),

@@ -20,11 +20,10 @@ use crate::{
 pub(super) enum ClockCommand {
     /// Show the node's time, the host's clock, and corrections so far
     Show,
-    /// Have times shown by the host's clock again, after it was ahead once
+    /// Show times by the host's clock again, after it was wrongly set ahead
     ///
-    /// Recorded times never go back: due times, waits and the order of entries stay as they are. The journal records by how
-    /// much its times are ahead and since when, and every command shows them, and understands the moments that you name, by
-    /// the clock.
+    /// Recorded times never go back: due times, waits and the order of entries stay as they are. The journal records how far
+    /// its times are ahead, and since when; from then on, every command shows and reads times by the host's clock.
     Correct,
 }
 
@@ -57,7 +56,7 @@ fn correct(global: &Global) -> Result<Exit, CliError> {
     global.output.show(&correction, || {
         let mut table = Table::of(["ENTRY", "DETAIL"].map(Column::always));
         let by = period(correction.back_ms);
-        let detail = format!("recorded times are {by} ahead of the clock, and are shown by the clock from now on");
+        let detail = format!("recorded times are {by} ahead of the clock; from now on they are shown by the clock");
         table.add([format!("@{}", correction.entry).into(), detail.into()]);
         table
     })?;

@@ -13,7 +13,7 @@ use super::{
 
 #[derive(Debug, Args)]
 pub(super) struct CompletionArgs {
-    /// For which shell
+    /// The shell
     shell: Shell,
 }
 

@@ -16,16 +16,16 @@ use crate::{api::query::Query, text::cut, view::Only};
 
 #[derive(Debug, Args)]
 pub(super) struct DiffArgs {
-    /// The earlier moment: a position (`@12`), a time (`14:30`), or how long ago (`-5m`)
+    /// The earlier moment: an entry (`@12`), a time (`14:30`), or how long ago (`-5m`)
     #[arg(value_name = "A", allow_hyphen_values = true)]
     from: String,
     /// The later moment [default: now]
     #[arg(value_name = "B", allow_hyphen_values = true)]
     to: Option<String>,
-    /// Only this entity: `machine/web`, `supervisor/machines`; may stand in the place of B
+    /// Only this object: `machine/web`, `supervisor/machines`; may take the place of B
     #[arg(value_name = "KIND/NAME")]
     entity: Option<String>,
-    /// Only entities of this kind
+    /// Only objects of this kind
     #[arg(long, value_name = "KIND")]
     kind: Option<String>,
 }
@@ -56,7 +56,7 @@ impl Asked {
         let mut moments = moments.into_iter();
         match (moments.next(), moments.next(), moments.next()) {
             (Some(_), Some(_), Some(third)) => {
-                Err(CliError::usage(format!("{third:?} names no entity")).next("write KIND/NAME, such as machine/web"))
+                Err(CliError::usage(format!("{third:?} names no object")).next("write KIND/NAME, such as machine/web"))
             }
             (Some(from), to, _) => Ok(Self { from, to, entity, kind: args.kind, output }),
             (None, ..) => Err(CliError::usage("no moment is named").next("write `bailiwick diff -5m`")),
@@ -65,7 +65,7 @@ impl Asked {
 
     fn only(&self) -> Result<Only, CliError> {
         match (&self.entity, &self.kind) {
-            (Some(_), Some(_)) => Err(CliError::usage("name an entity or a kind, not both")),
+            (Some(_), Some(_)) => Err(CliError::usage("name an object or a kind, not both")),
             (Some(entity), None) => Ok(Only::Entity(stream(entity)?)),
             (None, Some(text)) => Ok(Only::Kind(kind(text)?)),
             (None, None) => Ok(Only::All),

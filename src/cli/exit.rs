@@ -170,7 +170,7 @@ impl Exit {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Ok => "done",
-            Self::Error => "another error",
+            Self::Error => "any other error",
             Self::Differences => "done, with differences (plan, diff, audit replay)",
             Self::GateFailed => "done, but a check failed (simulate, chaos, provider check)",
             Self::NotFound => "not found",

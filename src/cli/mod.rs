@@ -116,7 +116,7 @@ enum Command {
     ///
     /// Objects are compared by what is shown of them: whether they exist, their status, instance, zone and health, their spec
     /// field by field, attachments, voters and leader, revisions, holds, and trouble. ENTRY names the entry that changed a fact:
-    /// `bailiwick why @ENTRY` explains it. What changed in between and changed back is no difference.
+    /// `bailiwick why @ENTRY` explains it. What changed in between and changed back is not shown.
     Diff(diff::DiffArgs),
     /// Summarize all objects, trouble first
     Status(status::StatusArgs),
@@ -151,11 +151,11 @@ enum Command {
     Keep(operate::KeepArgs),
     /// Stop keeping a machine for diagnosis; its set removes it
     Unkeep(operate::MachineArgs),
-    /// Protect an object from deletion, by anybody and by the node itself
+    /// Protect an object from deletion by users and by the node
     Protect(operate::ProtectArgs),
     /// End the protection of an object from deletion
     Unprotect(operate::ProtectArgs),
-    /// End the freeze of a machine set: it creates machines again, and those it has now do not count
+    /// Unfreeze a machine set: it creates machines again, and those it has now no longer count towards its limit
     Thaw(operate::ThawArgs),
     /// Let a machine adopt an unmanaged instance that has its name
     Adopt(operate::AdoptArgs),
@@ -189,7 +189,7 @@ enum Command {
     /// Check, export, import and salvage the journal; the node may run
     #[command(subcommand, arg_required_else_help = true)]
     Journal(journal::JournalCommand),
-    /// Crash the node of a journal wherever it could have crashed
+    /// Crash a simulated node at every point of a journal
     #[command(subcommand, arg_required_else_help = true)]
     Chaos(chaos::ChaosCommand),
     /// Check your own provider

@@ -40,7 +40,7 @@ pub(super) fn main(global: &Global, args: PlanArgs) -> Result<Exit, CliError> {
             let manifest = manifest::parse(&sources, &known(&fleet))?;
             let prune = if declare.prune { Prune::Yes } else { Prune::No };
             let mut notes = changes::notes(&manifest);
-            notes.push("no node is running; it may refuse some of this".into());
+            notes.push("no node is running; a running one may refuse some of these changes".into());
             Changed { notes, ..changes::planned(plan(&fleet, &manifest.documents, prune)) }
         }
         answer => answer?,

@@ -63,7 +63,7 @@ pub(super) struct CreateArgs {
     /// Its provider: loop, tmpfs, rootfs, directory, local, or exec with `provider=NAME`
     #[arg(value_name = "PROVIDER")]
     provider: ProviderType,
-    /// Attributes for the provider: `volume-type=ssd`; recorded and shown, never use secrets
+    /// Attributes for the provider: `volume-type=ssd`; recorded and shown: never put secrets here
     #[arg(value_name = "NAME=VALUE", value_parser = attribute)]
     attributes: Vec<(String, String)>,
 }

@@ -26,7 +26,7 @@ pub(super) struct RetryArgs {
     /// Everything that failed with this fault (`resource-exhausted`); may be given more than once
     #[arg(long, value_name = "CODE")]
     fault: Vec<String>,
-    /// Everything that failed with a fault that may pass by itself
+    /// Everything that failed with a transient fault
     #[arg(long)]
     transient: bool,
 }
@@ -52,9 +52,9 @@ pub(super) fn main(global: &Global, args: RetryArgs) -> Result<Exit, CliError> {
 /// What there is to say where nothing was asked to try again.
 fn none_failed(args: &RetryArgs) -> &'static str {
     match (args.transient, args.fault.is_empty()) {
-        (true, true) => "nothing to retry: nothing waits after a fault that may pass by itself",
-        (true, false) => "nothing to retry: nothing waits after one of these faults, or one that may pass by itself",
-        (false, _) => "nothing to retry: nothing waits after one of these faults",
+        (true, true) => "nothing to retry: nothing failed with a transient fault",
+        (true, false) => "nothing to retry: nothing failed with one of these faults, or with a transient one",
+        (false, _) => "nothing to retry: nothing failed with one of these faults",
     }
 }
 

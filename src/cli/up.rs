@@ -154,7 +154,7 @@ pub(super) fn start(global: &Global, providers: &ProviderArgs, log: &LogArgs) ->
     }
     for (provider, objects) in node.handle().missing_providers()? {
         say(&format!(
-            "this node has no provider {provider}, which {} name: nothing of these is made or removed; \
+            "this node has no provider {provider}, and creates and removes nothing of it ({}); \
              start it with --provider {provider}=COMMAND, or add it to providers.yaml",
             count(objects, "object")
         ));

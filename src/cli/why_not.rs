@@ -52,11 +52,11 @@ pub(super) fn main(global: &Global, args: WhyNotArgs) -> Result<Exit, CliError> 
         if answer["unmet"]["blockedBy"].is_string() {
             table.add(["blocked by".into(), word("blockedBy").into()]);
         }
-        table.add(["helps".into(), word("satisfiedBy").into()]);
+        table.add(["resolved by".into(), word("satisfiedBy").into()]);
         let unmet = &answer["unmet"];
         let next = match unmet["nextLookMs"].as_u64().zip(unmet["nextLookInMs"].as_u64()) {
             Some((at, left)) => left_until(at, left),
-            None => "none scheduled; the node acts when that happens".to_owned(),
+            None => "none scheduled; the node acts as soon as this changes".to_owned(),
         };
         table.add(["next check".into(), next.into()]);
         table

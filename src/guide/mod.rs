@@ -34,8 +34,8 @@ pages! {
     errors, "errors", "exit codes and error codes";
     manifest_reference, "manifest-reference", "all kinds and fields, with types and defaults";
     journal_format, "journal-format", "what is on disk, and what is repaired";
-    measuring, "measuring", "benches and campaigns, and what bounds the figures";
-    architecture, "architecture", "the rooms, and one command through all of them";
+    measuring, "measuring", "benchmarks and campaigns, and what limits the figures";
+    architecture, "architecture", "the parts, and the way of one command through them";
     embedding, "embedding", "the node inside another program";
     contributing, "contributing", "how to add a kind, a provider, an option";
 }

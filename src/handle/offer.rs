@@ -61,7 +61,7 @@ pub enum NotOffered {
     NoProvider { entity: StreamId, provider: Name, known: String },
     #[error("{entity} names provider {provider}, which only makes {makes}")]
     MakesOther { entity: StreamId, provider: Name, makes: String, known: String },
-    #[error("{entity} names provider {provider}, which cannot work here: {missing} missing")]
+    #[error("{entity} names provider {provider}, which cannot work here without {missing}")]
     CannotHere { entity: StreamId, provider: Name, missing: String, instead: &'static str },
     #[error("{entity} names no machine, but provider {provider} creates storage inside a machine")]
     NeedsMachine { entity: StreamId, provider: Name },
@@ -86,7 +86,7 @@ pub enum NotOffered {
     CannotRelease { entity: StreamId, provider: Name },
     #[error("provider {provider} cannot import {entity}: it only knows volumes that it has created")]
     CannotImport { entity: StreamId, provider: Name },
-    #[error("{entity} is not possible: {elsewhere}")]
+    #[error("{entity} cannot be attached: {elsewhere}")]
     OtherZone { entity: StreamId, elsewhere: Elsewhere },
 }
 

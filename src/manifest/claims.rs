@@ -76,8 +76,11 @@ fn of_machine(
     let room = (limits::DOCUMENTS_MAX - made.min(limits::DOCUMENTS_MAX)) as u64 / 2;
     if room.min(limits::CLAIM_COUNT_MAX) < claim.directive.count {
         let message = format!("{} are too many", claim.directive.count);
-        let next =
-            format!("use at most {} per place, and {} per request", limits::CLAIM_COUNT_MAX, limits::DOCUMENTS_MAX / 2);
+        let next = format!(
+            "use at most {} per storage name, and {} per manifest",
+            limits::CLAIM_COUNT_MAX,
+            limits::DOCUMENTS_MAX / 2
+        );
         return Err(problem(claim, Code::TooMany, message).next(next).into());
     }
     let mut all = Vec::new();
@@ -113,7 +116,8 @@ fn claimed(
 ) -> Result<[Read; 2], Box<Problem>> {
     let text = format!("{machine}-{}-{number}", claim.name);
     let Ok(name) = text.parse::<Name>() else {
-        let next = format!("a name has at most {} letters: shorten this one, or that of the machine", Name::BYTES_MAX);
+        let next =
+            format!("a name has at most {} characters: shorten this one, or that of the machine", Name::BYTES_MAX);
         return Err(problem(claim, Code::BadName, format!("its storage would be named {text}")).next(next).into());
     };
     let kind = claim.kind.unwrap_or_else(|| pool.provider().kind());

@@ -267,7 +267,7 @@ fn name_fault(text: &str) -> String {
         return "it is empty".to_owned();
     }
     if text.len() > Name::BYTES_MAX && text.is_ascii() {
-        return format!("it has {} letters", text.len());
+        return format!("it has {} characters", text.len());
     }
     let allowed = |letter: &char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || *letter == '-';
     match text.chars().enumerate().find(|(_, letter)| !allowed(letter)) {

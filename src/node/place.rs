@@ -102,7 +102,7 @@ pub(super) fn note(data_dir: &Path, journal: Uuid, elsewhere: Elsewhere) -> io::
     let here = here(data_dir)?;
     for place in elsewhere.before.iter().filter(|place| place.host == here.host) {
         if let Err(error) = note_copy(&place.path, journal, &here) {
-            tracing::warn!(%error, original = %place.path.display(), "the original cannot be told of this copy");
+            tracing::warn!(%error, original = %place.path.display(), "cannot note this copy in the original's directory");
         }
     }
     let noted = Noted { journal, now: here, before: elsewhere.before };

@@ -51,5 +51,5 @@ impl Cancelled {
 
 /// What a call that was cut short answers: nobody knows how far it got.
 pub(super) fn canceled() -> Fault {
-    Fault::new(FaultCode::Canceled, "canceled, no longer wanted; it may still happen")
+    Fault::new(FaultCode::Canceled, "canceled: no longer wanted; it may still take effect")
 }

@@ -47,7 +47,7 @@ pub enum NotAdmitted {
     Unknown,
     #[error("this is not the token that was issued for this instance")]
     Wrong,
-    #[error("the token was good until {until}; the next attempt at making the machine brings another one")]
+    #[error("the token expired at {until}; the next attempt to create the machine issues a new one")]
     Expired { until: Timestamp },
 }
 

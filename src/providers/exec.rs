@@ -280,9 +280,9 @@ fn know_variables(names: &[String], known: &KnownSecrets) -> io::Result<()> {
         let Some(value) = std::env::var_os(name) else { continue };
         if (1..TELLING_BYTES_MIN).contains(&value.len()) {
             let text = format!(
-                "variable {name}, which the provider is given, has a value of {} bytes, and one of fewer than \
-                 {TELLING_BYTES_MIN} cannot be told from other text, so it would not stay secret: make it longer, or if it is \
-                 no secret, leave it out of `env` and begin the command with [env, {name}=VALUE, …]",
+                "variable {name}, which the provider is given, has a value of {} bytes, and one shorter than \
+                 {TELLING_BYTES_MIN} cannot be recognised and hidden in texts: make it longer, or if it is not secret, \
+                 leave it out of `env` and begin the command with [env, {name}=VALUE, …]",
                 value.len()
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));

@@ -136,7 +136,9 @@ impl MongoEngine {
         // The server chooses who follows; there has to be somebody, and the one that the plan counted on.
         let action = Action::StepDown { primary, successor };
         if leading != primary || !action.is_still_meant(&reading.observation.statuses) {
-            return is_not_so(format!("member {primary} is not the one primary, or {successor} cannot follow it"));
+            return is_not_so(format!(
+                "member {primary} is not the only primary, or member {successor} cannot take over"
+            ));
         }
         let follower = reading.config.members().iter().find(|member| member.id == successor);
         if !follower.is_some_and(Member::is_electable) {

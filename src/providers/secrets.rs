@@ -76,7 +76,7 @@ impl EnvironmentSecrets {
         let of_file = format!("{variable}_FILE");
         let texts = if let Some(path) = self.0.variable(&of_file) {
             // The kind alone: a text of somebody else's may hold what was read.
-            let unreadable = |error: io::Error| format!("what {of_file} names cannot be read: {}", error.kind());
+            let unreadable = |error: io::Error| format!("the file named by {of_file} cannot be read: {}", error.kind());
             from_path(&PathBuf::from(path)).map_err(unreadable)?
         } else {
             let value = self.0.variable(variable).ok_or(format!("neither {of_file} nor {variable} is set"))?;
@@ -95,8 +95,8 @@ fn telling(data: &SecretData) -> Result<(), String> {
     let is_short = |(_, value): &(&String, &String)| (1..TELLING_BYTES_MIN).contains(&value.len());
     let Some((key, value)) = data.reveal().iter().find(is_short) else { return Ok(()) };
     Err(format!(
-        "the value of its key `{key}` has {} bytes; one of fewer than {TELLING_BYTES_MIN} cannot be told from other text, so \
-         it would not stay secret: make it longer, or write what is no secret into the class's providerSpec",
+        "the value of its key `{key}` has {} bytes; one shorter than {TELLING_BYTES_MIN} cannot be recognised and hidden in \
+         texts: make it longer, or if it is not secret, write it into the class's providerSpec",
         value.len()
     ))
 }
@@ -170,7 +170,7 @@ impl<'de> Deserialize<'de> for Pairs {
             type Value = Pairs;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of texts")
+                f.write_str("an object with string values")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Pairs, A::Error> {

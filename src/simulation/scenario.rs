@@ -361,7 +361,7 @@ impl Reader<'_> {
         }
         if let Some(OfZone { of, zone, r#for }) = line.kill_zone {
             if r#for.is_some() {
-                return Err(self.field(field, "a death has no end"));
+                return Err(self.field(field, "does not take `for`: what is killed stays dead"));
             }
             all.push(Happening::KillZone { provider: self.name(field, &of)?, zone });
         }

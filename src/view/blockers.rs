@@ -68,7 +68,11 @@ pub(super) fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::Stat
                 let folded = fleet.machines.folded(container.as_str());
                 let status = folded.map_or("unknown", |folded| folded.state.status());
                 let by = format!("machine/{container}");
-                (by, format!("it is hosted there, and is {status}"), folded.map(|folded| folded.changed))
+                (
+                    by,
+                    format!("it is hosted on this machine; {}", how(status, None)),
+                    folded.map(|folded| folded.changed),
+                )
             });
             drain.into_iter().chain(engaged).chain(containers).chain(volumes).chain(mounts).collect()
         }
@@ -124,7 +128,7 @@ fn storage(effort: &Effort, removal: StorageRemoval, now: Timestamp) -> Obstacle
 fn undoing(effort: &Effort, verb: &str, now: Timestamp) -> String {
     let told = asked_to(effort, verb, now);
     // Whoever has waited for so long is told what else there is.
-    let more = effort.overdue.map(|at| format!("; overdue since {at} (--force skips it)"));
+    let more = effort.overdue.map(|at| format!("; overdue since {at} (--force does not wait)"));
     told + &more.unwrap_or_default()
 }
 
@@ -165,6 +169,7 @@ fn how(status: &str, detail: Option<String>) -> String {
         "attaching" => "it is being attached".to_owned(),
         "creating" => "it is being created".to_owned(),
         "detaching" => "it is being detached".to_owned(),
+        "removed" => "it has been removed".to_owned(),
         "removing" => "it is being removed".to_owned(),
         "voter" | "learner" => format!("it is still a {status}"),
         status => format!("it is {status}"),

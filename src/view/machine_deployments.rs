@@ -149,7 +149,7 @@ fn detail(
         return None;
     }
     if state.is_paused() {
-        return Some(format!("paused; `bailiwick rollout resume {name}`"));
+        return Some(format!("paused; resume it with `bailiwick rollout resume {name}`"));
     }
     let replicas = state.spec.as_ref().map_or(0, |spec| spec.replicas);
     let totals = &status.totals;
@@ -164,7 +164,7 @@ fn detail(
     let why = match (state.progress.filter(|_| state.is_late()), failure, state.due()) {
         (Some(progress), ..) => Some(progressed(progress.reason).to_owned()),
         (None, Some(failure), _) => Some(failure.to_owned()),
-        (None, None, Some(at)) => Some(format!("next look {}", due(now, at))),
+        (None, None, Some(at)) => Some(format!("next check {}", due(now, at))),
         (None, None, None) => None,
     };
     Some(why.map_or(told.clone(), |why| format!("{told}; {why}")))

@@ -112,7 +112,7 @@ fn told_of_turn(turn: &machine::Turn, now: Timestamp) -> Option<String> {
 }
 
 /// What a machine of which nothing is heard is given time for.
-const REPORTS: &str = "a health report comes";
+const REPORTS: &str = "its health is reported";
 
 /// How long a machine that is not healthy has left, and what would help.
 fn time_left(health: &Health, now: Timestamp, unless: &str) -> String {

@@ -82,7 +82,7 @@ fn told(set: &State, machines: &[(&str, &machine::State)]) -> (Status, Option<St
     let members: Vec<Member> =
         spec.flat_map(|spec| machines.iter().filter_map(move |(name, machine)| member(spec, name, machine))).collect();
     let unready = members.iter().position(|member| !member.is_ready() && !member.is_kept).map(|at| machines[at]);
-    let unready = unready.map(|(name, machine)| format!("machine/{name} is {}", machine.status()));
+    let unready = unready.map(|(name, machine)| format!("machine/{name}: {}", machine.status()));
     (status(set, &members), unready)
 }
 
@@ -101,10 +101,10 @@ fn row(fleet: &Fleet, name: &str, folded: &Folded<State>, machines: &Machines<'_
     let wanted = usize::try_from(replicas).unwrap_or(usize::MAX);
     let is_full = status.replicas == wanted && status.ready == wanted;
     let refused = match status.failure {
-        Some(FailureReason::FailedDelete) => "the removal of a machine was refused",
-        Some(FailureReason::FailedCreate) | None => "a machine was refused",
+        Some(FailureReason::FailedDelete) => "removing a machine was refused",
+        Some(FailureReason::FailedCreate) | None => "creating a machine was refused",
     };
-    let rest = state.rests_until.map(|until| format!("{refused}; next try {}", due(fleet.time, until)));
+    let rest = state.rests_until.map(|until| format!("{refused}; next attempt {}", due(fleet.time, until)));
     let held = state.hold.as_ref().map(|hold| {
         let ends = hold.until.map(|at| format!(" {}", until(fleet.time, at))).unwrap_or_default();
         format!("held{ends}: {}", hold.reason)

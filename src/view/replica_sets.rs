@@ -141,7 +141,8 @@ pub(super) fn replica_set_row(fleet: &Fleet, name: &str, folded: &Folded<State>)
     let all_well = leader.is_some() && members.iter().all(|member| member.healthy);
     let servers = spec.map_or(0, |spec| spec.servers);
     let is_short = state.seen.is_some() && usize::try_from(servers).is_ok_and(|servers| state.voters() < servers);
-    let short = is_short.then(|| format!("{} of {servers} servers vote; more machines need a seat", state.voters()));
+    let short =
+        is_short.then(|| format!("{} of {servers} servers vote; declare seats on more machines", state.voters()));
     ReplicaSetRow {
         name: name.to_owned(),
         status: state.status(),
@@ -195,7 +196,7 @@ fn not_chosen(why: &NotChosen) -> String {
     match why {
         NotChosen::NotReady => "its member has not caught up, or is unreachable".into(),
         NotChosen::Joins => "it joins first, and votes once it has caught up".into(),
-        NotChosen::WouldBeEven => "with it the number of voters would be even".into(),
+        NotChosen::WouldBeEven => "its vote would make the number of voters even".into(),
         NotChosen::VotersFull { max } => format!("there are already {max} voters"),
         NotChosen::MembersFull { max } => format!("there are already {max} members"),
         NotChosen::LearnersFull { max } => format!("the engine allows at most {}", count(*max, "learner")),

@@ -321,13 +321,16 @@ pub(super) fn next_try(effort: &Effort) -> Option<Timestamp> {
 pub(super) fn effort_detail(effort: &Effort, now: Timestamp) -> Option<String> {
     let detail = attempts_detail(effort, now);
     let Some(at) = effort.overdue else { return detail };
-    let detail = detail.unwrap_or_else(|| format!("attempt {}", effort.attempt));
-    Some(format!("waiting for its provider since {}, overdue since {at}: {detail} (--force skips it)", effort.since))
+    let detail = detail.unwrap_or_else(|| format!("attempt {} in progress", effort.attempt));
+    Some(format!(
+        "waiting for its provider since {}, overdue since {at}: {detail} (--force does not wait)",
+        effort.since
+    ))
 }
 
 fn attempts_detail(effort: &Effort, now: Timestamp) -> Option<String> {
     match &effort.outlook {
-        Outlook::Trying if effort.attempt > 1 => Some(format!("attempt {}", effort.attempt)),
+        Outlook::Trying if effort.attempt > 1 => Some(format!("attempt {} in progress", effort.attempt)),
         Outlook::Trying => None,
         Outlook::Waiting { until, fault } => Some(format!("{fault}; attempt {} {}", effort.attempt, due(now, *until))),
         Outlook::GivenUp { fault, again } => Some(given_up(effort.attempt, fault, *again, now)),
@@ -383,7 +386,7 @@ pub(super) fn lost(fleet: &Fleet, stream: &StreamId, state: &volume::State) -> O
 
 /// That it outlived the machine of a set that it was made for.
 pub(super) fn kept(machine: Option<&Name>) -> Option<String> {
-    machine.map(|machine| format!("kept: machine {machine}, for which it was created, was removed"))
+    machine.map(|machine| format!("kept: it was created for machine {machine}, which was removed"))
 }
 
 /// Why an attachment that looks well is none: its volume is lost.

@@ -81,7 +81,10 @@ fn who_was_given_up_is_told_with_the_next_try_by_itself() {
     );
     let unmet = why_not(&fleet, &stream("machine/web"), "ready").and_then(|answer| answer.unmet).unwrap();
     assert_eq!(unmet.next_look_ms, Some(again.0));
-    assert_eq!(unmet.satisfied_by, "a new series of attempts, by itself, or now: `bailiwick retry machine/web`");
+    assert_eq!(
+        unmet.satisfied_by,
+        "a new series of attempts, by itself, or `bailiwick retry machine/web` to retry now"
+    );
     // What nobody can do is left to an operator.
     desk.faults.insert(stream("machine/web"), [Fault::new(FaultCode::InvalidArgument, "no such image")].into());
     desk.now = again;
@@ -278,12 +281,12 @@ fn a_detach_that_takes_too_long_says_who_blocks_since_when_and_what_there_is_to_
     let fleet = || Fleet::at_head(&*journal).unwrap();
     desk.settle();
     let is_due = |fleet: &Fleet| {
-        let due = upcoming(fleet, 50).into_iter().find(|due| due.why.contains("counts as blocked"));
+        let due = upcoming(fleet, 50).into_iter().find(|due| due.why.contains("reported as blocked"));
         due.map(|due| due.entity)
     };
     assert_eq!(is_due(&fleet()), Some(attachment.to_string()));
     let looked = why_not(&fleet(), &attachment, "removed").and_then(|answer| answer.unmet).expect("it is there");
-    assert!(looked.satisfied_by.contains("counts as blocked") && looked.next_look_ms.is_some(), "{looked:?}");
+    assert!(looked.satisfied_by.contains("reported as blocked") && looked.next_look_ms.is_some(), "{looked:?}");
 
     for _ in 0..40 {
         if attachments(&fleet())[0].status == "blocked" {

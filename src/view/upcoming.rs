@@ -81,7 +81,7 @@ pub fn upcoming(fleet: &Fleet, limit: usize) -> Vec<Upcoming> {
         add("machine-deployment", &row.name, row.next_look_ms, row.detail);
     }
     for (kind, name, deadline) in deadlines(fleet) {
-        add(kind, name, Some(deadline.0), Some("its removal or detachment counts as blocked from then on".into()));
+        add(kind, name, Some(deadline.0), Some("its removal or detachment is reported as blocked from then on".into()));
     }
     all.sort();
     all.truncate(limit);

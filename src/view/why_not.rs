@@ -104,7 +104,7 @@ pub(super) fn machine_missing(fleet: &Fleet, entity: &StreamId, wanted: &str) ->
 pub(super) const A_REQUEST: &str = "a removal request";
 pub(super) const NO_REQUEST: &str = "no removal was requested";
 /// What is missing for a removal that is under way.
-pub(super) const THE_END: &str = "the end of its removal";
+pub(super) const THE_END: &str = "completion of its removal";
 
 /// What is missing for the removal of what is protected.
 fn protected(entity: &StreamId) -> Unmet {
@@ -182,15 +182,15 @@ fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
     let is_running = matches!(state.instance, Instance::Running { .. });
     if let (Some((name, fault)), false) = (silence, is_running) {
         let because = format!("provider {name} does not answer: {fault}");
-        let by = format!("an answer of provider {name}, which the node keeps polling");
-        return Some(Unmet::new("an answer of its provider", because, by).looked_at(next));
+        let by = format!("an answer from provider {name}, which the node keeps polling");
+        return Some(Unmet::new("an answer from its provider", because, by).looked_at(next));
     }
     if let Some(class) = state.awaits_class() {
         return Some(of_class(fleet, class));
     }
     if let Some((why, since)) = state.unstartable() {
         let because = format!("{why} (since {since})");
-        let unmet = Unmet::new("a dependency of its start", because, why.remedy());
+        let unmet = Unmet::new("something it needs to start", because, why.remedy());
         return Some(Unmet { blocked_by: why.host().map(|host| format!("machine/{host}")), ..unmet });
     }
     if state.awaits_site() {
@@ -205,10 +205,10 @@ fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
 fn out_of_service(fleet: &Fleet, entity: &StreamId, aside: Aside) -> Unmet {
     if aside.is_over {
         let because = "it failed and is no longer kept for diagnosis; its set removes it";
-        return Unmet::new("a machine in service", because, "nothing: its set has replaced it");
+        return Unmet::new("a machine in service", because, "nothing to do: its set has replaced it");
     }
     let because = format!("it is out of service, and kept for diagnosis {}", until(fleet.time, aside.until));
-    let unmet = Unmet::new("the end of its keeping", because, format!("`bailiwick unkeep {entity}`"));
+    let unmet = Unmet::new("the end of its time for diagnosis", because, format!("`bailiwick unkeep {entity}`"));
     unmet.looked_at(Some(aside.until))
 }
 
@@ -234,7 +234,7 @@ fn site(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Unmet {
     let is_withheld = entity.name().parse().is_ok_and(|name: Name| fleet.seen.withheld.contains_key(&name));
     if is_withheld {
         if let Some((volume, zone)) = state.volume_zones.iter().next() {
-            let because = format!("its volume {volume} is in zone {zone}, where the machine may not be");
+            let because = format!("its volume {volume} is in zone {zone}, which the machine does not allow");
             let by = format!("allow zone {zone} in its spec, or `bailiwick detach volume/{volume} {}`", entity.name());
             return Unmet::new(precondition, because, by);
         }
@@ -246,7 +246,7 @@ fn site(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Unmet {
         Some((zone, fault)) => format!("creating it in zone {zone} failed: {fault}"),
         None => "the zones of its provider are not known yet, or one is being chosen".to_owned(),
     };
-    Unmet::new(precondition, because, "supervisor/machines chooses one after the next list of its provider")
+    Unmet::new(precondition, because, "supervisor/machines chooses one after the next list from its provider")
 }
 
 fn instance(entity: &StreamId, state: &machine::State) -> Option<Unmet> {
@@ -277,12 +277,12 @@ pub(super) fn effort_unmet(precondition: &'static str, doing: &str, effort: &Eff
         }
         Outlook::Waiting { fault, .. } => {
             let because = format!("{doing} failed: {fault}");
-            Unmet::new(precondition, because, format!("attempt {}, or now: {again}", effort.attempt))
+            Unmet::new(precondition, because, format!("attempt {}, or {again} to retry now", effort.attempt))
         }
         Outlook::GivenUp { fault, again: by_itself } => {
             let because = format!("the node gave up {doing} after attempt {}: {fault}", effort.attempt);
             let by = match by_itself {
-                Some(_) => format!("a new series of attempts, by itself, or now: {again}"),
+                Some(_) => format!("a new series of attempts, by itself, or {again} to retry now"),
                 None if fault.code.class() == FaultClass::Permanent => {
                     format!("correct what the provider refuses, then {again}")
                 }
@@ -324,9 +324,9 @@ fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<
     let next = next_look(state);
     if state.life != Life::Alive {
         return Some(Unmet::new(
-            "a machine that stays",
+            "a machine that is not being removed",
             format!("it is {}", state.life),
-            "nothing; it is being removed",
+            "nothing to do: it is being removed",
         ));
     }
     let Instance::Running { .. } = state.instance else {
@@ -354,7 +354,9 @@ fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<
                 format!("a machine that becomes healthy, in any zone, or `bailiwick retry {entity}`")
             }
             Withholding::ProviderOut { provider } => {
-                format!("an answer of provider {provider}, which the node keeps polling, or `bailiwick retry {entity}`")
+                format!(
+                    "an answer from provider {provider}, which the node keeps polling, or `bailiwick retry {entity}`"
+                )
             }
             Withholding::Asking { provider } => {
                 format!("the answer of provider {provider}, or `bailiwick retry {entity}`")
@@ -378,14 +380,22 @@ fn replaced(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<
         Health::Suspect { cause, until: at, .. } => {
             format!("{}; it has {} to recover", caused(*cause), until(fleet.time, *at))
         }
-        Health::Overdue { since, .. } => format!("its time ran out at {since}; supervisor/machines decides next"),
+        Health::Overdue { since, .. } => {
+            format!("its time ran out at {since}; supervisor/machines decides whether to replace it")
+        }
     };
     let by = match &state.health {
         Health::Unjudged | Health::Well { .. } if state.bad_conditions().next().is_some() => {
-            "add it to nodeConditions of its machine, class or the policy to have the machine replaced for it"
+            "to have it replaced when this condition fails, add the condition to nodeConditions of the machine, its class or the policy"
         }
-        Health::Unjudged | Health::Well { .. } => "nothing needs to be done; it is replaced once it fails",
-        _ => "the end of that time, or the loss of its instance",
+        Health::Unjudged | Health::Well { .. } => "nothing to do: it is replaced once it fails",
+        Health::Joining { .. } => {
+            "nothing to do: it is replaced if it is not healthy by then, or if its instance is lost"
+        }
+        Health::Suspect { .. } => {
+            "nothing to do: it is replaced if it has not recovered by then, or if its instance is lost"
+        }
+        Health::Overdue { .. } => "the next check of supervisor/machines",
     };
     Some(Unmet::new("a reason to replace it", because, by).looked_at(next))
 }

@@ -20,7 +20,7 @@ pub(super) fn of_machine_class(fleet: &Fleet, entity: &StreamId, wanted: &str) -
             Some(user) => {
                 of_other(fleet, &format!("machine/{user}"), "removed", "the removal of the machines that use it")
             }
-            None => Unmet::new(THE_END, "its removal is under way", "it completes by itself"),
+            None => Unmet::new(THE_END, "its removal is under way", "nothing to do: it completes by itself"),
         }),
         (_, life) => declared(life),
     })

@@ -54,7 +54,7 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
     }
     if let Some(because) = cut_off(fleet, state).filter(|_| lacks) {
         let by = "an answer of the provider, which the node keeps polling";
-        return Some(Some(Unmet::new("an answer of its provider", because, by)));
+        return Some(Some(Unmet::new("an answer from its provider", because, by)));
     }
     if let Some(until) = state.rests_until {
         let unmet = Unmet::new("accepted machines", "one of its machines was refused", "its next attempt");
@@ -80,7 +80,8 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
             let unmet = of_other(fleet, &format!("machine/{leaving}"), "removed", "the declared number of machines");
             return Some(Some(Unmet { because: format!("{because}; {}", unmet.because), ..unmet }));
         }
-        let by = if row.machines < replicas { "the set creates the others" } else { "the set removes the others" };
+        let by =
+            if row.machines < replicas { "the set creates the missing ones" } else { "the set removes the surplus" };
         return Some(Some(Unmet::new("the declared number of machines", because, by)));
     }
     if wanted == "at-its-number" {
@@ -92,7 +93,7 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
     if row.ready {
         return Some(None);
     }
-    Some(Some(Unmet::new("the end of its pass", "a pass is under way", "it completes by itself")))
+    Some(Some(Unmet::new("completion of its pass", "a pass is under way", "nothing to do: it completes by itself")))
 }
 
 pub(super) fn of_machine_deployment(fleet: &Fleet, name: &str, wanted: &str) -> Option<Option<Unmet>> {
@@ -113,7 +114,7 @@ pub(super) fn of_machine_deployment(fleet: &Fleet, name: &str, wanted: &str) -> 
     }
     if state.is_paused() {
         let by = format!("`bailiwick rollout resume {name}`");
-        return Some(Some(Unmet::new("a rollout that goes on", "its rollout is paused", by)));
+        return Some(Some(Unmet::new("a rollout that is not paused", "its rollout is paused", by)));
     }
     if let Some(opens) = state.awaits {
         let because = "its rollout replaces machines only in its windows, and none is open";
@@ -140,7 +141,9 @@ pub(super) fn of_machine_deployment(fleet: &Fleet, name: &str, wanted: &str) -> 
     }
     let totals = &state.told;
     let because = format!("{}/{} machines are updated, {} available", totals.updated, spec.replicas, totals.available);
-    Some(Some(Unmet::new("the end of its rollout", because, "it completes by itself").looked_at(next)))
+    Some(Some(
+        Unmet::new("completion of its rollout", because, "nothing to do: it completes by itself").looked_at(next),
+    ))
 }
 
 pub(super) fn of_replica_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<Option<Unmet>> {
@@ -173,7 +176,9 @@ pub(super) fn of_replica_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
         (true, Some(_), None) => ("its settled state", "the node is still at work on it".to_owned()),
     };
     let (because, by) = match (&row.held, row.plan.first(), &row.detail) {
-        (Some(held), ..) => (format!("{missing}: {held}"), "the end of that; the node then plans again".to_owned()),
+        (Some(held), ..) => {
+            (format!("{missing}: {held}"), "nothing to do: the node plans again once this clears".to_owned())
+        }
         (None, Some(step), _) => (missing, step.clone()),
         (None, None, detail) if !is_at_number && state.is_settled() => {
             let because = match detail {
@@ -238,7 +243,7 @@ pub(super) fn of_member(fleet: &Fleet, name: &str, wanted: &str) -> Option<Optio
             let by = "remove its machine, or its seat in the replica set";
             return Some(Some(Unmet::new(
                 "the loss of its seat",
-                format!("it is {} in {set}", as_noun(row.status)),
+                format!("{set} still lists it as {}", as_noun(row.status)),
                 by,
             )));
         }
@@ -314,7 +319,7 @@ fn owned(fleet: &Fleet, deployment: &Name) -> Unmet {
         let because = format!("it belongs to {owner}, which is not being removed");
         Unmet::new(A_REQUEST, because, format!("`bailiwick delete {owner}`"))
     } else {
-        Unmet::new(THE_END, format!("{owner} is being removed"), "it completes by itself")
+        Unmet::new(THE_END, format!("{owner} is being removed"), "nothing to do: it completes by itself")
     }
 }
 
@@ -327,7 +332,7 @@ fn removed(fleet: &Fleet, entity: &StreamId, life: Life, left: Option<String>) -
         }
         Life::Dying | Life::Dead => Some(match left {
             Some(machine) => of_other(fleet, &machine, "removed", "the removal of its machines"),
-            None => Unmet::new(THE_END, "its removal is under way", "it completes by itself"),
+            None => Unmet::new(THE_END, "its removal is under way", "nothing to do: it completes by itself"),
         }),
     }
 }

@@ -61,10 +61,9 @@ fn volume_made(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Optio
     }
     match &state.storage {
         volume::Storage::Provisioned { .. } => lost(fleet, entity, state).map(|because| {
-            let again = format!("`bailiwick destroy {entity}` and applying it again");
+            let again = format!("`bailiwick destroy {entity}`, then `bailiwick apply` its manifest again");
             let is_listed_elsewhere = state.is_taken_over(fleet.journal, entity);
-            let by =
-                if is_listed_elsewhere { again } else { format!("a list of its provider that has it, or {again}") };
+            let by = if is_listed_elsewhere { again } else { format!("its provider listing it again, or {again}") };
             Unmet::new(MADE, because, by)
         }),
         volume::Storage::None => Some(match &state.wanted_on {
@@ -229,7 +228,7 @@ pub(super) fn storage_removed(fleet: &Fleet, entity: &StreamId) -> Option<Option
             let since = since_ms.map(|since| format!(" since {}", Timestamp(since))).unwrap_or_default();
             format!("it has been waiting for {by}{since}: {why}")
         }
-        None => "the provider is undoing it".to_owned(),
+        None => "its provider is at work on it".to_owned(),
     };
     if let Some(unmet) = waits_with.filter(|_| undoing.is_none()) {
         return Some(Some(Unmet { because: format!("{because}; {}", unmet.because), ..unmet }));
@@ -263,13 +262,13 @@ fn remedy(fleet: &Fleet, stuck: &StreamId, undoing: Option<&Effort>) -> String {
     match undoing.map(|effort| (effort.overdue, effort.deadline())) {
         Some((Some(_), _)) => format!("its provider's answer, or {force}"),
         Some((None, Some(deadline))) => {
-            format!("its provider's answer; without one, it counts as blocked {}", due(now, deadline))
+            format!("its provider's answer; without one, it is reported as blocked {}", due(now, deadline))
         }
         Some((None, None)) if is_released => {
             format!("`bailiwick retry {stuck}`, `bailiwick destroy {stuck}`, which removes its data, or {force}")
         }
         Some((None, None)) => format!("`bailiwick retry {stuck}`, or {force}"),
-        None => "it completes by itself after that".to_owned(),
+        None => "nothing to do: it completes by itself".to_owned(),
     }
 }
 

@@ -16,7 +16,7 @@ impl Words for filesystem::State {
                 None => format!("declare {} from provider {}", spec.size, spec.provider),
             },
             Command::DeclareFrom { spec, pool } => {
-                format!("declare {} from pool {} of provider {}", spec.size, pool.name, spec.provider)
+                format!("declare {} from pool {} with provider {}", spec.size, pool.name, spec.provider)
             }
             Command::DeclareFor { spec, owner, .. } => {
                 format!("declare {} from provider {} for {owner}", spec.size, spec.provider)
@@ -37,10 +37,10 @@ impl Words for filesystem::State {
             Command::RemoveForced => "remove without waiting".into(),
             Command::RetryProvisioning => "retry".into(),
             Command::ReserveAttachment { machine } => format!("reserve for machine {machine}"),
-            Command::ReleaseAttachment { machine } => format!("release from machine {machine}"),
+            Command::ReleaseAttachment { machine } => format!("no longer reserve for machine {machine}"),
             Command::Create { backing: Some(backing), .. } => format!("create on device {}", backing.device.name),
             Command::Create { backing: None, .. } => "create".into(),
-            Command::Wake { due } => format!("continue with what was due at {due}"),
+            Command::Wake { due } => format!("run the step that was due at {due}"),
             Command::Report(report) => match report {
                 Report::Created { attempt, filesystem } => {
                     format!(
@@ -67,9 +67,9 @@ impl Words for filesystem::State {
                 None => format!("declared with {} from provider {}", spec.size, spec.provider),
             },
             Event::CreateRequested { backing: Some(backing), .. } => {
-                format!("requested on device {}", backing.device.name)
+                format!("asked the provider to create it on device {}", backing.device.name)
             }
-            Event::CreateRequested { backing: None, .. } => "requested from the provider".into(),
+            Event::CreateRequested { backing: None, .. } => "asked the provider to create it".into(),
             Event::BackingChanged { backing: Some(backing) } => {
                 format!("device is now {}", backing.device.name)
             }
@@ -87,7 +87,7 @@ impl Words for filesystem::State {
             }
             Event::CreateGivenUp { fault, again } => gave_up("gave up creating it", fault, *again),
             Event::CreateDropped => "nothing was created".into(),
-            Event::DestroyRequested { .. } => "requested its removal from the provider".into(),
+            Event::DestroyRequested { .. } => "asked the provider to remove it".into(),
             Event::Destroyed => "provider confirmed its removal".into(),
             Event::DestroyRetryScheduled { until, fault } => {
                 format!("removing it failed ({fault}); next attempt at {until}")
@@ -95,7 +95,7 @@ impl Words for filesystem::State {
             Event::DestroyGivenUp { fault } => format!("gave up removing it ({fault})"),
             Event::AttemptBegun => "started the next attempt".into(),
             Event::AttachmentReserved { machine } => format!("reserved for machine {machine}"),
-            Event::AttachmentReleased { machine } => format!("released from machine {machine}"),
+            Event::AttachmentReleased { machine } => format!("no longer reserved for machine {machine}"),
             Event::ReleaseWanted => "its data will be kept".into(),
             Event::DestroyWanted => "its data will be destroyed".into(),
             Event::Skipped { what } => skipped(what),
@@ -126,7 +126,7 @@ impl Words for filesystem_attachment::State {
             Command::Detach { .. } => "unmount: the instance is going away".into(),
             Command::Reattach => "verify that it is still mounted".into(),
             Command::RemoveForced => "remove without waiting for the unmount".into(),
-            Command::Wake { due } => format!("continue with what was due at {due}"),
+            Command::Wake { due } => format!("run the step that was due at {due}"),
             Command::Report(report) => match report {
                 Report::Attached { attempt, info } => {
                     format!("provider mounted it at {} (attempt {attempt})", info.mount_point)

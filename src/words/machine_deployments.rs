@@ -9,7 +9,7 @@ impl Words for State {
         match command {
             Command::Declare(spec) => format!("declare {}", declared(spec)),
             Command::Remove => "remove with its sets".into(),
-            Command::Wake { due } => format!("continue with what was due at {due}"),
+            Command::Wake { due } => format!("run the step that was due at {due}"),
             Command::Protect { on } => protection_asked(*on).into(),
             Command::Pause => "pause its rollout".into(),
             Command::Resume => "resume its rollout".into(),
@@ -28,15 +28,15 @@ impl Words for State {
         match event {
             Event::Declared { spec } => format!("declared {}", declared(spec)),
             Event::SpecChanged { spec } => format!("declaration changed: {}", declared(spec)),
-            Event::Restarted { at } => format!("all machines are to be newer than {at}"),
-            Event::RolledBack { revision } => format!("the template of revision {revision} is in force"),
+            Event::Restarted { at } => format!("replacing all machines created before {at}"),
+            Event::RolledBack { revision } => format!("rolled back to the template of revision {revision}"),
             Event::RemovalBegan => "removal started".into(),
             Event::Removed => "removed".into(),
             Event::Protected { on } => protection(*on).into(),
             Event::PassOwed => "another pass follows".into(),
             Event::Ripened => "a machine was ready for long enough".into(),
             Event::WindowAwaited { opens: Some(opens) } => format!("its rollout waits for the window at {opens}"),
-            Event::WindowAwaited { opens: None } => "its rollout waits for no window".into(),
+            Event::WindowAwaited { opens: None } => "its rollout no longer waits for a window".into(),
             Event::WindowOpened => "its window opened".into(),
             Event::Hurried => "its rollout is not limited to its windows".into(),
             Event::DeadlinePassed => "its progress deadline passed".into(),
@@ -48,7 +48,7 @@ impl Words for State {
             }
             Event::Renumbered { set, revision } => format!("machine set {set} is revision {revision}"),
             Event::Scaled { set, replicas, .. } => {
-                format!("machine set {set} is to have {}", count(*replicas as usize, "machine"))
+                format!("scaled machine set {set} to {}", count(*replicas as usize, "machine"))
             }
             Event::SetDropped { set } => format!("machine set {set} is no longer needed"),
             Event::Progressed { progress } => progressed(progress.reason).into(),
@@ -66,7 +66,7 @@ impl Words for State {
 fn declared(spec: &Spec) -> String {
     let machines = count(usize::try_from(spec.replicas).unwrap_or(usize::MAX), "machine");
     let strategy = match spec.strategy {
-        Strategy::Recreate => "recreated".to_owned(),
+        Strategy::Recreate => "strategy Recreate".to_owned(),
         Strategy::RollingUpdate(update) => {
             format!("max surge {}, max unavailable {}", update.max_surge, update.max_unavailable)
         }

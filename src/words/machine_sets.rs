@@ -21,7 +21,7 @@ impl Words for State {
             Command::Declare(spec) => format!("declare {}", declared(spec)),
             Command::Remove => "remove with its machines".into(),
             Command::RemoveOwned => "remove with its deployment".into(),
-            Command::Wake { due } => format!("continue with what was due at {due}"),
+            Command::Wake { due } => format!("run the step that was due at {due}"),
             Command::BeginPass { plan, .. } => format!("begin a pass: {}", planned(plan)),
             Command::ReportRemovals { told } => {
                 let refused: Vec<&Name> = told.iter().filter(|(_, accepted)| !accepted).map(|(name, _)| name).collect();
@@ -50,13 +50,15 @@ impl Words for State {
             Event::Protected { on } => protection(*on).into(),
             Event::Named { names: of } => format!("next names: {}", names(&of.iter().collect::<Vec<_>>())),
             Event::Pass(event) => passed(event),
-            Event::Resting { until } => format!("a machine was refused; next try at {until}"),
+            Event::Resting { until } => format!("creating or removing a machine was refused; next attempt at {until}"),
             Event::Rested => "resumed".into(),
             Event::Frozen { machines, bound, at } => frozen(&Frozen { machines: *machines, bound: *bound, since: *at }),
             Event::Held { reason, until, .. } => format!("held{}: {reason}", until_in_words(*until)),
             Event::HoldEnded => "hold ended".into(),
             Event::Thawed { spares: 0 } => "thawed".into(),
-            Event::Thawed { spares } => format!("thawed; {} not counted", machines_in_words(*spares)),
+            Event::Thawed { spares } => {
+                format!("thawed; {} more than needed do not count towards its limit", machines_in_words(*spares))
+            }
         }
     }
 }

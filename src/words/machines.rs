@@ -17,28 +17,31 @@ impl Words for State {
         match command {
             Command::Declare(spec) => format!("declare {}", declared(spec)),
             Command::Site { zone, .. } => format!("create {}", site(zone.as_ref())),
-            Command::RefuseSite { .. } => "give up: no zone is allowed".into(),
+            Command::RefuseSite { .. } => "give up: none of its allowed zones exists".into(),
             Command::TakeClass { copy, .. } => format!("use class {copy}"),
             Command::Prepare { parameters, cited, .. } => format!("start with {}", started_with(parameters, cited)),
-            Command::AllowEviction { workloads, .. } => format!("stop {}", join(workloads)),
+            Command::AllowEviction { workloads, .. } if workloads.len() == 1 => {
+                format!("stop workload {}", join(workloads))
+            }
+            Command::AllowEviction { workloads, .. } => format!("stop workloads {}", join(workloads)),
             Command::RefuseEviction { workload, budget, .. } => {
-                format!("keep {workload} for now: {}", short_of(budget))
+                format!("keep workload {workload} running for now: {}", short_of(budget))
             }
             Command::NoteDetached { volume, .. } => format!("continue: volume {volume} is detached"),
             Command::RefuseStart { why, .. } => format!("delay the start: {why}"),
             Command::Assign { application } => format!("assign a unit of application {application}"),
-            Command::Unassign { application } => format!("unassign application {application}"),
+            Command::Unassign { application } => format!("unassign the unit of application {application}"),
             Command::ReserveContainer { container } => format!("host machine {container}"),
             Command::ReleaseContainer { container } => format!("stop hosting machine {container}"),
             Command::Remove => "remove".into(),
             Command::Protect { on } => protection_asked(*on).into(),
             Command::RetryProvisioning => "retry".into(),
-            Command::ReserveAttachment { volume } => format!("reserve a place for volume {volume}"),
-            Command::ReleaseAttachment { volume } => format!("release volume {volume}"),
+            Command::ReserveAttachment { volume } => format!("reserve an attachment for volume {volume}"),
+            Command::ReleaseAttachment { volume } => format!("no longer reserve an attachment for volume {volume}"),
             Command::NoteVolume { volume, zone } => format!("record that volume {volume} is in zone {zone}"),
-            Command::ReserveMount { filesystem } => format!("reserve a place for filesystem {filesystem}"),
-            Command::ReleaseMount { filesystem } => format!("release filesystem {filesystem}"),
-            Command::Wake { due } => format!("continue with what was due at {due}"),
+            Command::ReserveMount { filesystem } => format!("reserve a mount for filesystem {filesystem}"),
+            Command::ReleaseMount { filesystem } => format!("no longer reserve a mount for filesystem {filesystem}"),
+            Command::Wake { due } => format!("run the step that was due at {due}"),
             Command::Report(report) => reported(report, "agent"),
             Command::Hold { reason, until } => format!("hold{}: {reason}", until_in_words(*until)),
             Command::Unhold => "unhold".into(),
@@ -94,7 +97,7 @@ impl Words for State {
             }
             Event::StartRefused { why, .. } => format!("cannot start yet: {why}"),
             Event::UnitAssigned { application } => format!("unit of application {application} assigned"),
-            Event::UnitUnassigned { application } => format!("application {application} unassigned"),
+            Event::UnitUnassigned { application } => format!("unit of application {application} unassigned"),
             Event::ContainerReserved { container } => format!("hosts machine {container}"),
             Event::ContainerReleased { container } => format!("no longer hosts machine {container}"),
             Event::Skipped { what } => skipped(what),
@@ -123,13 +126,13 @@ impl Words for State {
             }
             Event::NodeChanged { node, .. } => format!("agent reported its node: {}", node_in_words(node)),
             Event::NodeWentStale { last_seen } => format!("no health report since {last_seen}"),
-            Event::AttachmentReserved { volume } => format!("reserved a place for volume {volume}"),
-            Event::AttachmentReleased { volume } => format!("released volume {volume}"),
+            Event::AttachmentReserved { volume } => format!("reserved an attachment for volume {volume}"),
+            Event::AttachmentReleased { volume } => format!("no longer reserves an attachment for volume {volume}"),
             Event::VolumeIsIn { volume, zone } => {
                 format!("must be created in zone {zone}, where volume {volume} is")
             }
-            Event::MountReserved { filesystem } => format!("reserved a place for filesystem {filesystem}"),
-            Event::MountReleased { filesystem } => format!("released filesystem {filesystem}"),
+            Event::MountReserved { filesystem } => format!("reserved a mount for filesystem {filesystem}"),
+            Event::MountReleased { filesystem } => format!("no longer reserves a mount for filesystem {filesystem}"),
             Event::RemovalExplained { why } => format!("removed because {why}"),
             Event::RemovalBegan { .. } => "removal started".into(),
             Event::Died => "nothing depends on it any more".into(),
@@ -141,7 +144,7 @@ impl Words for State {
             Event::AsideEnded => "no longer kept for diagnosis".into(),
             Event::Withheld { step, .. } => format!("{} was held back", withheld(*step)),
             Event::InstanceToStay => "its instance will be kept".into(),
-            Event::Engaged { set } => format!("has a member of replica set {set}, and stays until that is removed"),
+            Event::Engaged { set } => format!("hosts a member of replica set {set}; stays until the member is removed"),
             Event::Disengaged { set } => format!("replica set {set} no longer needs it"),
             Event::StartedByOther { instance, nonce, .. } => {
                 format!("left instance {instance} alone: another control plane started it (nonce {nonce})")
@@ -162,16 +165,18 @@ impl Words for State {
             Event::BecameSuspect { cause, until, .. } => {
                 format!("{}; it will be given up at {until} unless it recovers", caused(*cause))
             }
-            Event::BecameOverdue { cause, .. } => format!("did not recover in time: {}", caused(*cause)),
+            Event::BecameOverdue { cause, .. } => format!("its time ran out: {}", caused(*cause)),
             Event::GivenUp { cause, .. } => format!("gave up the instance: {}", caused(*cause)),
             Event::EvictionRefused { workload, budget, until } => {
                 format!("workload {workload} keeps running: {}; next check at {until}", short_of(budget))
             }
             Event::TurnBegan { workload, is_forced: false, until } => {
-                format!("stopping workload {workload}, until {until} at the latest")
+                format!("stopping workload {workload}; it has until {until} to stop")
             }
             Event::TurnBegan { workload, is_forced: true, until } => {
-                format!("stopping workload {workload} without room in its budget, until {until} at the latest")
+                format!(
+                    "stopping workload {workload} although its disruption budget is used up; it has until {until} to stop"
+                )
             }
             Event::WorkloadEnded { workload, volumes } if volumes.is_empty() => format!("workload {workload} stopped"),
             Event::WorkloadEnded { workload, volumes } => {
@@ -283,7 +288,7 @@ fn drained(outcome: DrainOutcome) -> &'static str {
 /// Why a machine is not healthy: "it never became healthy".
 pub fn caused(cause: Cause) -> &'static str {
     match cause {
-        Cause::NeverJoined => "it never became healthy",
+        Cause::NeverJoined => "it has not become healthy",
         Cause::Unhealthy => "it is unhealthy",
         Cause::Silent => "its health reports stopped",
     }
@@ -298,7 +303,7 @@ fn declared(spec: &Spec) -> String {
     format!("with provider {}, {}{set}{zone}", spec.provider, count(spec.workloads.len(), "workload"))
 }
 
-/// What its instance is started with: "image ami-7 in machine 0, from model/default revision 2".
+/// What its instance is started with: "image ami-7 (from model/default revision 2), in machine 0".
 pub fn started_with(parameters: &StartParameters, cited: &[Cited]) -> String {
     let image = parameters.images.first().map(|image| format!("image {}", image.image));
     let agent = parameters.agent.as_ref().map(|agent| format!("agent {}", agent.version));
@@ -306,13 +311,13 @@ pub fn started_with(parameters: &StartParameters, cited: &[Cited]) -> String {
     let spaces = (!spaces.is_empty()).then(|| format!("space {}", spaces.join(" and ")));
     let parts: Vec<String> = image.into_iter().chain(agent).chain(spaces).collect();
     let with = if parts.is_empty() { "its declaration".to_owned() } else { parts.join(", ") };
-    let host = parameters.host.as_ref().map(|host| format!(" in machine {}", host.machine)).unwrap_or_default();
+    let host = parameters.host.as_ref().map(|host| format!(", in machine {}", host.machine)).unwrap_or_default();
     let by = match cited {
         [] => String::new(),
-        [one] => format!(", from {one}"),
-        [first, ..] => format!(", from {first} and {} more", count(cited.len() - 1, "document")),
+        [one] => format!(" (from {one})"),
+        [first, ..] => format!(" (from {first} and {} more)", count(cited.len() - 1, "document")),
     };
-    format!("{with}{host}{by}")
+    format!("{with}{by}{host}")
 }
 
 /// How far a call is: "booting (40%)".

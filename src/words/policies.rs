@@ -12,7 +12,7 @@ impl Words for State {
         match command {
             Command::Revise(_) => "apply these settings".into(),
             Command::CreatePool { name, settings } => {
-                format!("create pool {name} of provider {}", settings.provider)
+                format!("create pool {name} with provider {}", settings.provider)
             }
             Command::RemovePool { name } => format!("remove pool {name}"),
             Command::SetDefaultPool { kind, pool } => format!("set the {}", default_pool(*kind, pool.as_ref())),
@@ -22,7 +22,7 @@ impl Words for State {
     fn happened(event: &Event) -> String {
         match event {
             Event::Revised { .. } => "settings changed".into(),
-            Event::PoolCreated { name, settings } => format!("created pool {name} of provider {}", settings.provider),
+            Event::PoolCreated { name, settings } => format!("created pool {name} with provider {}", settings.provider),
             Event::PoolRemoved { name } => format!("removed pool {name}"),
             Event::DefaultPoolSet { kind, pool } => format!("set the {}", default_pool(*kind, pool.as_ref())),
         }
@@ -35,7 +35,7 @@ fn default_pool(kind: StorageKind, pool: Option<&PoolName>) -> String {
         StorageKind::Filesystem => "filesystems",
     };
     match pool {
-        Some(pool) => format!("default pool of {what} to {pool}"),
-        None => format!("default pool of {what} back to the built-in one"),
+        Some(pool) => format!("default pool for {what} to {pool}"),
+        None => format!("default pool for {what} back to the built-in one"),
     }
 }

@@ -21,7 +21,7 @@ impl Words for State {
             Command::Protect { on } => protection_asked(*on).into(),
             Command::RetryNow => "retry now".into(),
             Command::TakeStep { step, .. } => step_in_words(step),
-            Command::Wake { due } => format!("continue with what was due at {due}"),
+            Command::Wake { due } => format!("run the step that was due at {due}"),
             Command::Report(report) => reported(report),
         }
     }
@@ -111,7 +111,9 @@ fn observed(observation: &Observation) -> String {
 /// A step, in the infinitive: "give member 3 a vote".
 pub fn step_in_words(step: &Step) -> String {
     match &step.action {
-        Action::StepDown { primary, successor } => format!("step primary {primary} down in favour of {successor}"),
+        Action::StepDown { primary, successor } => {
+            format!("have primary {primary} step down in favour of member {successor}")
+        }
         Action::Initiate { first } => format!("initiate the set on {}", machine(first)),
         Action::Write { changes } => {
             let changes: Vec<String> = changes.iter().map(change_in_words).collect();

@@ -17,13 +17,13 @@ impl Words for volume::State {
             Command::Protect { on } => protection_asked(*on).into(),
             Command::RetryProvisioning => "retry".into(),
             Command::ReserveAttachment { machine } => format!("reserve for machine {machine}"),
-            Command::ReleaseAttachment { machine } => format!("release from machine {machine}"),
+            Command::ReleaseAttachment { machine } => format!("no longer reserve for machine {machine}"),
             Command::DeclareOn { spec, machine } => {
                 format!("declare {} from provider {} on machine {machine}", spec.size, spec.provider)
             }
             Command::DeclareFrom { spec, machine, pool } => {
                 let place = machine.as_ref().map(|machine| format!(" on machine {machine}")).unwrap_or_default();
-                format!("declare {} from pool {} of provider {}{place}", spec.size, pool.name, spec.provider)
+                format!("declare {} from pool {} with provider {}{place}", spec.size, pool.name, spec.provider)
             }
             Command::DeclareFor { spec, owner, .. } => {
                 format!("declare {} from provider {} for {owner}", spec.size, spec.provider)
@@ -33,23 +33,23 @@ impl Words for volume::State {
                 format!("declare {size} from pool {pool} for machine {}", claim.by.machine)
             }
             Command::Keep => "keep: its machine is going away".into(),
-            Command::Create { place } => format!("create next to instance {}", place.instance),
+            Command::Create { place } => format!("create for instance {}", place.instance),
             Command::CreateIn { place, zone } => {
-                format!("create next to instance {}, in zone {zone}", place.instance)
+                format!("create for instance {}, in zone {zone}", place.instance)
             }
             Command::Release => "release, keeping the data".into(),
             Command::Destroy => "destroy with its data".into(),
             Command::ReserveFilesystem { filesystem } => format!("reserve for filesystem {filesystem}"),
-            Command::ReleaseFilesystem { filesystem, .. } => format!("release from filesystem {filesystem}"),
+            Command::ReleaseFilesystem { filesystem, .. } => format!("no longer reserve for filesystem {filesystem}"),
             Command::RemoveWithFilesystem => "remove with its data, after its filesystem".into(),
             Command::Import { spec, volume_id, .. } => {
-                format!("import volume {volume_id} of provider {}", spec.provider)
+                format!("import volume {volume_id} from provider {}", spec.provider)
             }
             Command::RemoveForced => "remove without waiting".into(),
             Command::DestroyReturned { provider, .. } => {
                 format!("destroy its storage again: provider {provider} still lists it")
             }
-            Command::Wake { due } => format!("continue with what was due at {due}"),
+            Command::Wake { due } => format!("run the step that was due at {due}"),
             Command::Report(report) => match report {
                 Report::Made { attempt, volume, .. } | Report::Created { attempt, volume } => {
                     format!("provider created volume {} of {} (attempt {attempt})", volume.volume_id, volume.size)
@@ -71,13 +71,13 @@ impl Words for volume::State {
         use volume::Event;
         match event {
             Event::Declared { spec } => format!("declared with {} from provider {}", spec.size, spec.provider),
-            Event::CreateRequested { .. } => "requested from the provider".into(),
+            Event::CreateRequested { .. } => "asked the provider to create it".into(),
             Event::Created { volume } => format!("provider created volume {} of {}", volume.volume_id, volume.size),
             Event::CreateRetryScheduled { until, fault } => {
                 format!("creating it failed ({fault}); next attempt at {until}")
             }
             Event::CreateGivenUp { fault, again } => gave_up("gave up creating it", fault, *again),
-            Event::DestroyRequested { .. } => "requested its removal from the provider".into(),
+            Event::DestroyRequested { .. } => "asked the provider to remove it".into(),
             Event::Destroyed => "provider confirmed its removal".into(),
             Event::DestroyRetryScheduled { until, fault } => {
                 format!("removing it failed ({fault}); next attempt at {until}")
@@ -85,7 +85,7 @@ impl Words for volume::State {
             Event::DestroyGivenUp { fault } => format!("gave up removing it ({fault})"),
             Event::AttemptBegun => "started the next attempt".into(),
             Event::AttachmentReserved { machine } => format!("reserved for machine {machine}"),
-            Event::AttachmentReleased { machine } => format!("released from machine {machine}"),
+            Event::AttachmentReleased { machine } => format!("no longer reserved for machine {machine}"),
             Event::RemovalBegan => "removal started".into(),
             Event::Died => "no longer attached anywhere".into(),
             Event::Returned { .. } => "requested the destruction of its storage again".into(),
@@ -95,11 +95,11 @@ impl Words for volume::State {
             Event::TakenFrom { pool } => format!("comes from pool {}", pool.name),
             Event::Claimed { by } => made_for(by),
             Event::Kept => "kept, although its machine is going away".into(),
-            Event::ImportWanted { volume_id } => format!("imports volume {volume_id} of its provider"),
+            Event::ImportWanted { volume_id } => format!("importing volume {volume_id} from its provider"),
             Event::Skipped { what } => skipped(what),
             Event::WantedOn { machine } => format!("waits for machine {machine} to run"),
             Event::CreateRequestedAt { place, .. } => {
-                format!("requested next to instance {}", place.instance)
+                format!("asked the provider to create it for instance {}", place.instance)
             }
             Event::Described { facts } => match &facts.hardware_id {
                 Some(hardware_id) => format!("hardware id is {hardware_id}"),
@@ -111,7 +111,7 @@ impl Words for volume::State {
             Event::ReleaseWanted => "its data will be kept".into(),
             Event::DestroyWanted => "its data will be destroyed".into(),
             Event::FilesystemReserved { filesystem } => format!("reserved for filesystem {filesystem}"),
-            Event::FilesystemReleased { filesystem, .. } => format!("released from filesystem {filesystem}"),
+            Event::FilesystemReleased { filesystem, .. } => format!("no longer reserved for filesystem {filesystem}"),
             Event::CreateDropped => "nothing was created".into(),
             Event::Lost { .. } => "lost: its provider no longer lists it".into(),
             Event::Found => "found: its provider lists it again".into(),
@@ -123,7 +123,7 @@ impl Words for volume::State {
 
 /// For which machine of a set it was made, and what becomes of it.
 pub(super) fn made_for(by: &ClaimedBy) -> String {
-    let end = if by.is_persistent { "stays when that is removed" } else { "is removed with it" };
+    let end = if by.is_persistent { "is kept when the machine is removed" } else { "is removed with it" };
     format!("created for machine {}, and {end}", by.machine)
 }
 
@@ -136,7 +136,7 @@ pub fn claim_told(claim: &StorageClaim) -> String {
     let many = count(usize::try_from(claim.count).unwrap_or(usize::MAX), what);
     let path = claim.path().map(|path| format!(", mounted at {path}")).unwrap_or_default();
     let how = if claim.read_only { ", read-only" } else { "" };
-    let end = if claim.is_persistent { "kept when the machine goes" } else { "removed with the machine" };
+    let end = if claim.is_persistent { "kept when the machine is removed" } else { "removed with the machine" };
     format!("{many} `{}` of {} from pool {}{path}{how}; {end}", claim.name, claim.size, claim.pool.name)
 }
 
@@ -150,7 +150,7 @@ pub(super) fn skipped(what: &SkippedStorage) -> String {
             format!("did not wait for filesystem {filesystem}; it may still be on the volume")
         }
         SkippedStorage::Undoing { effect } => {
-            format!("did not wait for the provider to undo {effect}; it may be an orphan")
+            format!("did not wait for the provider to undo effect {effect}; what it created may be orphaned")
         }
     }
 }
@@ -172,7 +172,7 @@ impl Words for volume_attachment::State {
             Command::TakeOver { info, .. } => format!("record that it was attached on creation, at {}", info.path),
             Command::Reattach => "verify that it is still attached".into(),
             Command::RemoveForced => "remove without waiting for the detachment".into(),
-            Command::Wake { due } => format!("continue with what was due at {due}"),
+            Command::Wake { due } => format!("run the step that was due at {due}"),
             Command::Report(report) => match report {
                 Report::Attached { attempt, info } => {
                     format!("provider attached it at {} (attempt {attempt})", info.path)

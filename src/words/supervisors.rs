@@ -54,7 +54,7 @@ impl Words for machines::State {
                 format!("listing provider {provider} failed: {fault}")
             }
             machines::Event::OutageBegan { provider, since, .. } => {
-                format!("provider {provider} is out (no answer since {since}): none of its machines is replaced")
+                format!("provider {provider} has not answered since {since}: none of its machines will be replaced")
             }
             machines::Event::ListRecovered { provider, .. } => format!("provider {provider} answers again"),
             machines::Event::Issued { order, .. } => ordered(order),
@@ -196,7 +196,7 @@ pub fn withholding(why: &Withholding) -> String {
             format!("its instance still runs at provider {provider}; only its health reports stopped")
         }
         Withholding::BudgetSpent => "the replacement budget is used up".into(),
-        Withholding::NoZone => "none of the zones it may be in exists".into(),
+        Withholding::NoZone => "none of its allowed zones exists".into(),
     }
 }
 

@@ -15,7 +15,7 @@ pub fn due(now: Timestamp, at: Timestamp) -> String {
 /// Until when something goes on, as of `now`: `until 11:01:01 UTC (in 9m12s)`.
 pub fn until(now: Timestamp, at: Timestamp) -> String {
     match at.since(now) {
-        0 => format!("until {} (which is over)", clock(now, at)),
+        0 => format!("until {} (already past)", clock(now, at)),
         left => format!("until {} (in {})", clock(now, at), period(left)),
     }
 }
@@ -72,7 +72,7 @@ mod tests {
         let earlier = Timestamp(NOW.0 - 5_000);
         assert_eq!(due(NOW, NOW), "now (due since 10:51:49 UTC)");
         assert_eq!(due(NOW, earlier), "now (due since 10:51:44 UTC)");
-        assert_eq!(until(NOW, earlier), "until 10:51:44 UTC (which is over)");
+        assert_eq!(until(NOW, earlier), "until 10:51:44 UTC (already past)");
     }
 
     #[test]

@@ -104,7 +104,7 @@ fn why_a_set_is_as_it_is_tells_of_the_failover_and_not_of_one_that_was_down_for_
     let then = told(*gone);
     assert_eq!((then.steps[0].line.position, since.0 > *gone), (*gone, true), "{now}\n{then}");
     assert!(then.to_string().contains("reported by the engine"), "{then}");
-    assert!(!format!("{now}{then}").contains("reported by the provider"), "{now}\n{then}");
+    assert!(!format!("{now}{then}").contains("last read; reported by the provider"), "{now}\n{then}");
 
     // And of one that was down and did not lead, nothing is told once it is back.
     let run = grown();

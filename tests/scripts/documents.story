@@ -22,9 +22,9 @@
 00:05:00.000     --- an operator applies 1 declaration
 00:05:00.000    20 node/requests                answered a request with 1 command (operator)
 00:05:00.000    21 subnet/inner-ab              declared subnet 10.0.1.0/24 in space inner, zones a, b, because it was not declared before (operator)
-00:05:00.000    22 supervisor/machines          ordered machine/one: start with space inner, from application/shop revision 1 and 2 documents more; ordered machine/two: start with space inner, from application/shop revision 1 and 2 documents more, because the observed state requires it (supervisor/machines)
-00:05:00.000    23 machine/one                  starts with space inner, from application/shop revision 1 and 2 documents more, because everything it needs to start is there (supervisor/machines, after 22)
-00:05:00.000    24 machine/two                  starts with space inner, from application/shop revision 1 and 2 documents more, because everything it needs to start is there (supervisor/machines, after 22)
+00:05:00.000    22 supervisor/machines          ordered machine/one: start with space inner (from application/shop revision 1 and 2 documents more); ordered machine/two: start with space inner (from application/shop revision 1 and 2 documents more), because the observed state requires it (supervisor/machines)
+00:05:00.000    23 machine/one                  starts with space inner (from application/shop revision 1 and 2 documents more), because everything it needs to start is there (supervisor/machines, after 22)
+00:05:00.000    24 machine/two                  starts with space inner (from application/shop revision 1 and 2 documents more), because everything it needs to start is there (supervisor/machines, after 22)
 00:05:00.000    25 supervisor/machines          ordered machine/one: create in zone a; ordered machine/two: create in zone b, because the observed state requires it (supervisor/machines)
 00:05:00.000    26 machine/one                  will be created in zone a, because the zone for its instance was chosen (supervisor/machines, after 25)
 00:05:00.000    27 machine/two                  will be created in zone b, because the zone for its instance was chosen (supervisor/machines, after 25)
@@ -39,8 +39,8 @@
 00:10:00.000     --- an operator applies 1 declaration
 00:10:00.000    34 node/requests                answered a request with 1 command (operator)
 00:10:00.000    35 image-metadata/jammy         declared image ami-1 for ubuntu@22.04/stable, amd64, stream released, because it was not declared before (operator)
-00:10:00.000    36 supervisor/machines          ordered machine/imaged: start with image ami-1, from image-metadata/jammy revision 1, because the observed state requires it (supervisor/machines)
-00:10:00.000    37 machine/imaged               starts with image ami-1, from image-metadata/jammy revision 1, because everything it needs to start is there (supervisor/machines, after 36)
+00:10:00.000    36 supervisor/machines          ordered machine/imaged: start with image ami-1 (from image-metadata/jammy revision 1), because the observed state requires it (supervisor/machines)
+00:10:00.000    37 machine/imaged               starts with image ami-1 (from image-metadata/jammy revision 1), because everything it needs to start is there (supervisor/machines, after 36)
 00:10:00.026    38 supervisor/machines          provider simulated reported: new instance i-0008 of machine/imaged, because the list differs from the last one (supervisor/machines)
 00:10:00.027    39 machine/imaged               provider created instance i-0008; has until 00:30:00.027 to become healthy, because the provider reported success (executor, after 37)
 00:10:10.000    40 machine/imaged               agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/imaged)

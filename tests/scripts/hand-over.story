@@ -18,7 +18,7 @@
 00:20:00.000    14 machine/alpha                held: the disk is being looked at, because an operator holds it (operator)
 00:21:00.000     --- the instance of alpha dies
 00:21:00.041    15 supervisor/machines          provider simulated reported: an instance stopped; told machine/alpha: instance is gone, because the list differs from the last one (supervisor/machines)
-00:21:00.041    16 machine/alpha                instance lost; the replacement of its lost instance was held back, because it is held, and the step is only noted (supervisor/machines, after 15)
+00:21:00.041    16 machine/alpha                instance lost; the replacement of its lost instance was held back, because it is held, so the step was recorded but not taken (supervisor/machines, after 15)
 00:40:00.000     --- the node is killed
 00:40:00.000     --- crash (now)
 00:40:00.000    17 node/journal                 opened the journal after an unclean stop (start 2) (node)

@@ -11,7 +11,7 @@
 00:00:10.000    10 machine/alpha                agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/alpha)
 00:05:00.000     --- the agent of beta is silent for 1440.000 s
 00:05:02.000     --- the node's host sleeps for 1200.000 s
-00:26:07.000    11 machine/beta                 agent has been silent since 00:04:50.000; its agent is silent; will be given up at 00:36:07.000 unless it recovers, because its agent was silent for longer than the policy allows (supervisor/machines)
+00:26:07.000    11 machine/beta                 no health report since 00:04:50.000; its health reports stopped; it will be given up at 00:36:07.000 unless it recovers, because there was no health report for longer than the policy allows (supervisor/machines)
 00:29:02.000    12 machine/beta                 agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/beta)
 
 converged after 1743.000 s: 12 entries, 482 provider calls, 0 crashes, seed 29

@@ -10,7 +10,7 @@
 00:00:00.000     8 machine/south                declared with provider simulated, 0 workloads; requested a new instance, because it was declared and has no instance yet (operator)
 00:00:00.000     --- zone north of provider simulated cannot be reached for 600.000 s
 00:00:00.021     9 supervisor/machines          provider simulated reported zone east, zone north, zone west, because the provider's zones changed (supervisor/machines)
-00:00:00.021    10 supervisor/machines          ordered machine/a: create in zone east; ordered machine/b: create in zone north; ordered machine/c: create in zone west; ordered machine/d: create in zone east; did not create machine/south: none of the zones it may be in exists, because the observed state requires it (supervisor/machines)
+00:00:00.021    10 supervisor/machines          ordered machine/a: create in zone east; ordered machine/b: create in zone north; ordered machine/c: create in zone west; ordered machine/d: create in zone east; did not create machine/south: none of its allowed zones exists, because the observed state requires it (supervisor/machines)
 00:00:00.021    11 machine/d                    will be created in zone east, because the zone for its instance was chosen (supervisor/machines, after 10)
 00:00:00.021    12 machine/c                    will be created in zone west, because the zone for its instance was chosen (supervisor/machines, after 10)
 00:00:00.021    13 machine/b                    will be created in zone north, because the zone for its instance was chosen (supervisor/machines, after 10)

@@ -117,7 +117,7 @@ fn what_is_gone_is_replaced_for_that_and_not_for_its_silence() {
     ];
     let report = run(&script, 60 * MINUTE);
     let story = report.story_text();
-    assert!(story.contains("did not recover in time") && story.contains("because its instance is gone"), "{story}");
+    assert!(story.contains("its time ran out") && story.contains("because its instance is gone"), "{story}");
     assert!(!story.contains("gave up"), "{story}");
 }
 

@@ -353,5 +353,6 @@ async fn a_filesystem_is_known_by_itself_whatever_its_device_is_called_now() {
     providers.managed.forget_on(effect(DATA)).await.unwrap();
     let other = lab.loops();
     assert!(other.iter().all(|name| run("losetup", &["-d", &format!("/dev/{name}")]).status.success()));
+    lab.let_go();
     lab.assert_nothing_left("at the end");
 }

@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
     process::Command as Process,
     sync::{Arc, Mutex},
+    time::{Duration, Instant},
 };
 
 use bailiwick::{
@@ -189,6 +190,17 @@ impl Lab {
         }
         left.sort();
         left
+    }
+
+    /// Waits until the kernel has let go of the loop devices that were detached: it does so once nobody has them open, and
+    /// whoever looks at all devices has each of them open for a moment.
+    #[track_caller]
+    pub fn let_go(&self) {
+        let until = Instant::now() + Duration::from_secs(30);
+        while !self.loops().is_empty() {
+            assert!(Instant::now() < until, "still there: {:?}", self.loops());
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     pub fn assert_nothing_left(&self, when: &str) {

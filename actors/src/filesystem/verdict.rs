@@ -47,7 +47,7 @@ reasons! {
         NotClaimed = "not-claimed", "no machine of a set asks for it";
         ProtectionAsked = "protection-asked", "a change of its protection was requested";
         ProtectionKnown = "protection-known", "its protection did not change";
-        GoesWithVolume = "goes-with-volume", "no machine reaches it; its data goes with its volume";
+        GoesWithVolume = "goes-with-volume", "its volume has left the machine; its data is deleted with the volume";
     }
 }
 
@@ -60,7 +60,7 @@ pub enum Rejection {
     NotDeclared,
     #[error("it is being removed ({life}); wait until it is gone")]
     Leaving { life: Life },
-    #[error("{field} is immutable; delete it and apply it again to change this")]
+    #[error("{field} is immutable; to change it, delete the object and apply its manifest again")]
     Immutable { field: String },
     #[error("an earlier attachment to this machine is still being removed; try again when it is gone")]
     StillReserved,
@@ -70,7 +70,7 @@ pub enum Rejection {
     BeingReleased,
     #[error("it is already being destroyed; its data cannot be kept")]
     BeingDestroyed,
-    #[error("its name is taken: it was not created for machine {machine}")]
+    #[error("an object of this name already exists and was not created for machine {machine}")]
     NotOfMachine { machine: Name },
     #[error("{}", PROTECTED)]
     Protected,

@@ -10,9 +10,9 @@ use crate::{
 reasons! {
     /// Why.
     pub enum Reason {
-        NewlyDeclared = "newly-declared", "it was declared and waits for machine and filesystem";
+        NewlyDeclared = "newly-declared", "it was declared and waits for its machine and filesystem";
         AlreadyAsDeclared = "already-as-declared", "its declaration did not change";
-        BothReady = "both-ready", "machine and filesystem are ready";
+        BothReady = "both-ready", "its machine and filesystem are ready";
         AlreadyConnected = "already-connected", "it is already attached, or being attached";
         LinkMade = "link-made", "the provider reported success";
         WorthRetrying = "worth-retrying", "another attempt may succeed";
@@ -27,7 +27,7 @@ reasons! {
         StaleReport = "stale-report", "the report is out of date";
         MachineWent = "machine-went", "the instance it was attached to is gone or being deleted";
         NotConnectedThere = "not-connected-there", "it is not attached to that instance";
-        LinkUndone = "link-undone", "the provider reported success; it waits for machine and filesystem again";
+        LinkUndone = "link-undone", "the provider reported success; it waits for its machine and filesystem again";
         LinkUndoneForGood = "link-undone-for-good", "the provider reported success and its removal was requested";
         RemovalAsked = "removal-asked", "its removal was requested";
         NeverConnected = "never-connected", "its removal was requested and it was never attached";
@@ -51,7 +51,7 @@ pub enum Rejection {
     NotDeclared,
     #[error("it is being removed ({life}); wait until it is gone")]
     Leaving { life: Life },
-    #[error("{field} is immutable; delete it and apply it again to change this")]
+    #[error("{field} is immutable; to change it, delete the object and apply its manifest again")]
     Immutable { field: String },
     #[error("no attempt {attempt} is under way")]
     UnknownAttempt { attempt: u32 },

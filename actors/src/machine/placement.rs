@@ -155,7 +155,7 @@ pub(super) fn refuse(state: &State, effect: EffectId, facts: &Facts<'_>) -> Verd
     if awaiting(state, effect, facts).is_none() {
         return Ok(Decision::nothing(Reason::SiteNotAwaited));
     }
-    let fault = Fault::new(FaultCode::FailedPrecondition, "none of the zones it may be in exists");
+    let fault = Fault::new(FaultCode::FailedPrecondition, "none of its allowed zones exists");
     Ok(Decision::because(Reason::NoZoneAllowed, [Event::CreateGivenUp { fault, again: None }]))
 }
 

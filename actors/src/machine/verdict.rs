@@ -37,8 +37,8 @@ reasons! {
         ReplacementDue = "replacement-due", "the lost instance is cleaned up and can be replaced";
         NodeSeen = "node-seen", "the report differs from the last one";
         NodeUnchanged = "node-unchanged", "the report equals the last one";
-        NodeTooSilent = "node-too-silent", "its agent was silent for longer than the policy allows";
-        NodeNotSilentLongEnough = "node-not-silent-long-enough", "its agent was not silent long enough";
+        NodeTooSilent = "node-too-silent", "there was no health report for longer than the policy allows";
+        NodeNotSilentLongEnough = "node-not-silent-long-enough", "there has been a health report recently enough";
         RemovalAsked = "removal-asked", "its removal was requested and nothing depends on it";
         RemovalBlocked = "removal-blocked", "its removal was requested and waits for its attachments";
         AlreadyGoing = "already-going", "it is already being removed";
@@ -52,7 +52,7 @@ reasons! {
         OperatorReleases = "operator-releases", "an operator ended the hold";
         NotHeld = "not-held", "it is not held";
         HoldOver = "hold-over", "its hold expired";
-        OnHold = "on-hold", "it is held, and the step is only noted";
+        OnHold = "on-hold", "it is held, so the step was recorded but not taken";
         RemovalForced = "removal-forced", "an operator forced the removal";
         DeletionUnderWay = "deletion-under-way", "its instance is already being deleted, and nothing else can be skipped";
         InstanceSpared = "instance-spared", "its removal was requested, and its instance is kept";
@@ -67,7 +67,7 @@ reasons! {
         GivenUp = "given-up", "it did not become healthy in time and the replacement budget allows it";
         Recovered = "recovered", "it recovered";
         RemovalDrains = "removal-drains", "its removal was requested, and its workloads stop first";
-        DrainSkipped = "drain-skipped", "its removal was requested, and its node was unfit for too long to wait for its workloads";
+        DrainSkipped = "drain-skipped", "its removal was requested, and its workloads are not waited for because its node has been unhealthy for too long";
         Drained = "drained", "all its workloads stopped";
         DrainTimedOut = "drain-timed-out", "its workloads did not stop in time";
         ZoneIsBack = "zone-is-back", "its zone answers again";
@@ -82,11 +82,11 @@ reasons! {
         AllZonesFailed = "all-zones-failed", "its instance could not be created in any allowed zone";
         ProgressTold = "progress-told", "the provider reported progress";
         ProgressKnown = "progress-known", "the progress did not change";
-        ClassTaken = "class-taken", "its class specifies its instances";
+        ClassTaken = "class-taken", "its class defines how its instance is created";
         ClassNotAwaited = "class-not-awaited", "it does not wait for a class";
         StartPrepared = "start-prepared", "everything it needs to start is there";
         StartRefused = "start-refused", "something it needs to start is missing";
-        StartNotAwaited = "start-not-awaited", "its start does not wait for that";
+        StartNotAwaited = "start-not-awaited", "it is not waiting to start";
         UnitWanted = "unit-wanted", "an application needs a unit on it";
         UnitUnwanted = "unit-unwanted", "the application no longer needs a unit on it";
         UnitKnown = "unit-known", "the assignment did not change";
@@ -100,7 +100,7 @@ reasons! {
         EvictionAllowed = "eviction-allowed", "enough of the other machines are healthy";
         EvictionRefused = "eviction-refused", "too few of the other machines are healthy";
         BudgetHopeless = "budget-hopeless", "its application has too few machines for its disruption budget";
-        EvictionForced = "eviction-forced", "the eviction was delayed too often";
+        EvictionForced = "eviction-forced", "the eviction was refused too often";
         EvictionNotAsked = "eviction-not-asked", "no eviction was requested";
         StartedByOther = "started-by-other", "another control plane started that instance";
         WorkloadEnded = "workload-ended", "the workload stopped";
@@ -109,7 +109,7 @@ reasons! {
         TurnTimedOut = "turn-timed-out", "the workload or its volumes took too long";
         TurnUnderWay = "turn-under-way", "its workloads stop one after the other, and one is still stopping";
         StrayReturned = "stray-returned", "the provider still lists an instance that was deleted";
-        NoZoneAllowed = "no-zone-allowed", "none of the zones that it may be in exists";
+        NoZoneAllowed = "no-zone-allowed", "none of its allowed zones exists";
         ProviderIsBack = "provider-is-back", "its provider answers again, and its recovery time restarts";
         ProtectionAsked = "protection-asked", "a change of its protection was requested";
         ProtectionKnown = "protection-known", "its protection did not change";
@@ -121,7 +121,7 @@ reasons! {
         KeptAlready = "kept-already", "it is already kept until then";
         OperatorLetsGo = "operator-lets-go", "an operator no longer keeps it";
         NotKept = "not-kept", "it is not kept";
-        AsideOver = "aside-over", "the time for which it was kept is over";
+        AsideOver = "aside-over", "its time for diagnosis is over";
         InstanceGoneAside = "instance-gone-aside", "its instance is gone, and it is kept for diagnosis";
     }
 }
@@ -133,7 +133,7 @@ pub enum Rejection {
     NotDeclared,
     #[error("it is being removed ({life}); wait until it is gone")]
     Leaving { life: Life },
-    #[error("{field} is immutable; delete it and apply it again to change this")]
+    #[error("{field} is immutable; to change it, delete the object and apply its manifest again")]
     Immutable { field: String },
     #[error("an earlier attachment of this volume is still being removed; try again when it is gone")]
     StillReserved,
@@ -141,7 +141,7 @@ pub enum Rejection {
     UnknownAttempt { attempt: u32 },
     #[error("it is held ({reason}); end the hold with `bailiwick unhold`, or add --force")]
     Held { reason: String },
-    #[error("the reason of a hold must have 1 to 255 bytes and no control characters")]
+    #[error("the reason for a hold must be 1 to 255 bytes long, without control characters")]
     BadHold,
     #[error("it already has instance {instance}; disown that first with `bailiwick disown`")]
     HasInstance { instance: InstanceId },
@@ -151,19 +151,19 @@ pub enum Rejection {
     Busy,
     #[error("that instance belongs to machine {machine}")]
     NotItsName { machine: Name },
-    #[error("that instance is of provider {provider}; this machine is declared with another one")]
+    #[error("that instance belongs to provider {provider}, but this machine is declared with a different provider")]
     OtherProvider { provider: Name },
     #[error("that instance is not running")]
     NotRunning,
     #[error("that instance is already being deleted")]
     BeingRemoved,
-    #[error("class {class} is of provider {provider}; this machine is declared with another one")]
+    #[error("class {class} is for provider {provider}, but this machine is declared with a different provider")]
     ClassOfOtherProvider { class: Name, provider: Name },
     #[error(
         "its volume {other} is in zone {here} and volume {volume} in zone {zone}; a machine can only be in one of them"
     )]
     VolumesApart { volume: Name, zone: Zone, other: Name, here: Zone },
-    #[error("volume {volume} is in zone {zone}, where this machine may not be; attach it to a machine that may")]
+    #[error("volume {volume} is in zone {zone}, which this machine does not allow; attach it to a machine that does")]
     VolumeElsewhere { volume: Name, zone: Zone },
     #[error("another control plane started that instance: it reports nonce {nonce}")]
     OtherNonce { nonce: String },
@@ -173,7 +173,7 @@ pub enum Rejection {
     Protected,
     #[error("it has no instance that could be kept")]
     NothingToKeep,
-    #[error("the time until which it is kept must be in the future")]
+    #[error("the end of its time for diagnosis must be in the future")]
     KeepOver,
 }
 

@@ -28,7 +28,7 @@ reasons! {
         NotPaused = "not-paused", "its rollout is not paused";
         RestartAsked = "restart-asked", "a restart of its machines was requested";
         UndoAsked = "undo-asked", "an earlier template was requested";
-        SameTemplate = "same-template", "the revision has the template that is in force";
+        SameTemplate = "same-template", "that revision has the current template";
         SetTaken = "set-taken", "an unowned set matches its selector";
         AlreadyOwned = "already-owned", "the set already belongs to it";
         SetGone = "set-gone", "a set that was no longer needed is gone";
@@ -38,13 +38,13 @@ reasons! {
         NothingNew = "nothing-new", "nothing changed since the last count";
         Empty = "empty", "its removal was requested and its last set is gone";
         NotEmptyYet = "not-empty-yet", "it is not being removed";
-        Due = "due", "the time it waited for has come";
+        Due = "due", "its next step is due";
         NotDueYet = "not-due-yet", "nothing is due yet";
         NothingWaits = "nothing-waits", "nothing is waiting";
         ProtectionAsked = "protection-asked", "a change of its protection was requested";
         ProtectionKnown = "protection-known", "its protection did not change";
-        HurryAsked = "hurry-asked", "an operator does not wait for its window";
-        AlreadyHurried = "already-hurried", "its rollout already waits for no window";
+        HurryAsked = "hurry-asked", "an operator asked it not to wait for its window";
+        AlreadyHurried = "already-hurried", "its rollout already proceeds outside its windows";
         NothingToHurry = "nothing-to-hurry", "its rollout is complete";
     }
 }
@@ -58,7 +58,9 @@ pub enum Rejection {
     Leaving { life: Life },
     #[error("a deployment has at most {most} machines")]
     TooMany { most: u32 },
-    #[error("its template names a set, a parent, or for a workload a volume that is not in its `storage`")]
+    #[error(
+        "its template names a set or a parent, or one of its workloads names a volume that is not in its `storage`"
+    )]
     BadTemplate,
     #[error("its template does not have the labels of its selector")]
     SelectorMismatch,

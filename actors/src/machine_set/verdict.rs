@@ -24,7 +24,7 @@ reasons! {
         AlreadyGone = "already-gone", "there is nothing to remove";
         PassPlanned = "pass-planned", "its machines differ from its declaration";
         NothingToDo = "nothing-to-do", "its machines match its declaration";
-        PassUnderWay = "pass-under-way", "a pass is under way, or it waits after one";
+        PassUnderWay = "pass-under-way", "a pass is under way, or the next one is not due yet";
         MachinesTold = "machines-told", "machines were ordered to be removed";
         BatchMade = "batch-made", "a batch of machines was declared";
         StaleReport = "stale-report", "the report is out of date";
@@ -59,11 +59,13 @@ pub enum Rejection {
     Leaving { life: Life },
     #[error("a set has at most {most} machines")]
     TooMany { most: u32 },
-    #[error("its template names a set, a parent, or for a workload a volume that is not in its `storage`")]
+    #[error(
+        "its template names a set or a parent, or one of its workloads names a volume that is not in its `storage`"
+    )]
     BadTemplate,
     #[error("it belongs to machine deployment {deployment}; scale, change or delete that instead")]
     Owned { deployment: Name },
-    #[error("the reason of a hold must have 1 to 255 bytes and no control characters")]
+    #[error("the reason for a hold must be 1 to 255 bytes long, without control characters")]
     BadHold,
     #[error("the end of a hold must be in the future")]
     HoldOver,

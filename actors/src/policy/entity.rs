@@ -57,7 +57,7 @@ reasons! {
         Unchanged = "unchanged", "these settings are already in force";
         PoolWanted = "pool-wanted", "a new pool was requested";
         PoolUnwanted = "pool-unwanted", "the removal of the pool was requested";
-        DefaultPoolWanted = "default-pool-wanted", "another default pool was requested";
+        DefaultPoolWanted = "default-pool-wanted", "a different default pool was requested";
     }
 }
 
@@ -80,7 +80,10 @@ pub enum Rejection {
     PoolIsDefault { name: PoolName },
     #[error("{setting} must be at least {:?}", Duration::from_millis(*least_ms))]
     TooShort { setting: String, least_ms: u64 },
-    #[error("only policy {} is used; name it so, or try it with `audit replay --policy FILE`", default_name())]
+    #[error(
+        "only policy {} takes effect; rename this one, or try it with `bailiwick audit replay --policy FILE`",
+        default_name()
+    )]
     NotUsed,
 }
 

@@ -210,7 +210,7 @@ fn report_not_begun(state: &State, round: Version, facts: &Facts<'_>) -> Verdict
     }
     if state.seen.is_some() {
         // Beginning it again would make an empty set out of one whose data may be somewhere.
-        let fault = Fault::new(FaultCode::DataLoss, "a set that was initiated answers as if it never was");
+        let fault = Fault::new(FaultCode::DataLoss, "the set was initiated, but its server answers that it is not");
         return report_look_failed(state, round, &fault, facts);
     }
     if state.phase == Phase::Settled {

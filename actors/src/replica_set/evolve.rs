@@ -67,7 +67,7 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
             if !guard::holds(Guard::LookAfterStepDown) {
                 return begin(state, at, Phase::Settled);
             }
-            let fault = Fault::new(FaultCode::Unavailable, "the primary gave way; another one follows");
+            let fault = Fault::new(FaultCode::Unavailable, "the primary stepped down; another member takes over");
             after_step(state, at, *until, &fault);
         }
         Event::StepRefused { until, fault } => {

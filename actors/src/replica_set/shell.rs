@@ -145,7 +145,7 @@ async fn ask_all<Q: Question>(batch: Vec<Item<Asking<Q>>>, at: At<'_>) -> Vec<sh
 }
 
 fn late(limit: Duration) -> Fault {
-    let text = format!("no answer within {} ms; it may still happen", limit.as_millis());
+    let text = format!("no answer within {} ms; the call may still take effect", limit.as_millis());
     Fault::new(FaultCode::DeadlineExceeded, text)
 }
 
@@ -207,7 +207,7 @@ async fn take(
         if !step.action.is_still_meant(&now.statuses) {
             let text = match step.action {
                 Action::StepDown { primary, successor } => {
-                    format!("member {primary} is not the one primary any more, or {successor} cannot follow it")
+                    format!("member {primary} is no longer the only primary, or member {successor} cannot take over")
                 }
                 _ => "the member to be given a vote is no longer ready".to_owned(),
             };

@@ -11,10 +11,10 @@ use crate::{
 reasons! {
     /// Why.
     pub enum Reason {
-        NewlyDeclared = "newly-declared", "it was declared and its state was not read yet";
+        NewlyDeclared = "newly-declared", "it was declared, and its state has not been read yet";
         SpecDiffers = "spec-differs", "its declaration changed";
         AlreadyAsDeclared = "already-as-declared", "its declaration did not change";
-        HaAsked = "ha-asked", "another number of voters was requested";
+        HaAsked = "ha-asked", "a different number of voters was requested";
         HaAlready = "ha-already", "that number of voters was already requested";
         StepPlanned = "step-planned", "the supervisor planned it from the last read";
         SeenNew = "seen-new", "the state differs from the last read";
@@ -49,7 +49,7 @@ pub enum Rejection {
     NotDeclared,
     #[error("it is being removed ({life}); wait until it is gone")]
     Leaving { life: Life },
-    #[error("{field} is immutable; delete it and apply it again to change this")]
+    #[error("{field} is immutable; to change it, delete the object and apply its manifest again")]
     Immutable { field: String },
     #[error("{field}: {problem}")]
     Invalid { field: String, problem: String },

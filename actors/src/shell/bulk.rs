@@ -30,7 +30,7 @@ pub(super) async fn bulk<T>(
         }
         Ok(Err(fault)) => whole(Fault::new(fault.code, fault.text)),
         Err(_) => {
-            let text = format!("no answer within {} ms; it may still happen", limit.as_millis());
+            let text = format!("no answer within {} ms; the call may still take effect", limit.as_millis());
             whole(Fault::new(FaultCode::DeadlineExceeded, text))
         }
     }

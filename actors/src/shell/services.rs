@@ -103,7 +103,9 @@ impl Providers {
         let inside = source.provider.as_ref().filter(|provider| self.in_machines.contains_key(*provider));
         match (inside, &source.machine) {
             (Some(provider), None) => {
-                let text = format!("provider {provider} works inside machines, and this is attached to none");
+                let text = format!(
+                    "provider {provider} creates storage inside machines, but this storage is attached to no machine"
+                );
                 Fault::new(FaultCode::Unavailable, text)
             }
             (Some(provider), Some(machine)) => {

@@ -2,4 +2,4 @@
 
 /// Why something is not removed, and what to do about it. The same words for all kinds.
 pub const PROTECTED: &str =
-    "it is protected; end that with `bailiwick unprotect`, or apply it with `metadata.protect: false`";
+    "it is protected; run `bailiwick unprotect`, or apply its manifest with `metadata.protect: false`";

@@ -43,11 +43,11 @@ reasons! {
         AwaitsFilesystem = "awaits-filesystem", "its removal was requested and waits for its filesystem, which is removed first";
         RemovalForced = "removal-forced", "an operator forced the removal";
         CannotRelease = "cannot-release", "its provider cannot release it without destroying the data";
-        StorageLost = "storage-lost", "two complete lists of its provider in a row did not contain it";
+        StorageLost = "storage-lost", "it was missing from two complete lists in a row from its provider";
         StorageFound = "storage-found", "its provider lists it again";
         Overdue = "overdue", "its destruction exceeded the time limit";
         StorageReturned = "storage-returned", "its provider still lists what was destroyed";
-        DeclaredAnew = "declared-anew", "it was declared again; the remains of the earlier one are removed after it";
+        DeclaredAnew = "declared-anew", "it was declared again; what is left of the earlier volume is destroyed once this one is removed";
         DestroyInstead = "destroy-instead", "its destruction was requested instead of its release";
         ReleaseInstead = "release-instead", "its release was requested instead of its destruction";
         MachineAsks = "machine-asks", "a machine of a set asks for it";
@@ -67,7 +67,7 @@ pub enum Rejection {
     NotDeclared,
     #[error("it is being removed ({life}); wait until it is gone")]
     Leaving { life: Life },
-    #[error("{field} is immutable; delete it and apply it again to change this")]
+    #[error("{field} is immutable; to change it, delete the object and apply its manifest again")]
     Immutable { field: String },
     #[error("it is attached to machine {machine}; detach it first")]
     AttachedElsewhere { machine: Name },
@@ -81,7 +81,7 @@ pub enum Rejection {
     BeingReleased,
     #[error("it is already being destroyed; its data cannot be kept")]
     BeingDestroyed,
-    #[error("its name is taken: it was not created for machine {machine}")]
+    #[error("an object of this name already exists and was not created for machine {machine}")]
     NotOfMachine { machine: Name },
     #[error("{}", PROTECTED)]
     Protected,

@@ -101,10 +101,10 @@ impl Opening<'_> {
     /// Whether everything is as the last stop in order left it.
     fn is_as_left(&self, stopped: &HeadRecord, left: &Checkpoint, now: &Files) -> Result<(), String> {
         if (left.head, left.epoch) != (stopped.head, stopped.epoch) {
-            return Err("it is of another stop".into());
+            return Err("it is from another stop".into());
         }
         if stopped.store_synced != left.head.block {
-            return Err("the block store had not everything".into());
+            return Err("the block store was incomplete".into());
         }
         if now.segments != left.files.segments {
             return Err("the log's files are not as they were".into());
@@ -118,7 +118,7 @@ impl Opening<'_> {
     fn gone_by(&self, grown: Grown, newest: &HeadRecord) -> Result<Settled, String> {
         let Grown { index, scanned, read_from, .. } = grown;
         let store = self.store.for_later().ok_or("the block store must be opened with the journal")?;
-        checkpoint::take_up(&*self.folder).map_err(|error| format!("it cannot be taken up: {error}"))?;
+        checkpoint::take_up(&*self.folder).map_err(|error| format!("it cannot be used: {error}"))?;
         let torn_cut = self.cut(&scanned).map_err(|error| error.to_string())?;
         let later = AfterOpen { store, as_left: newest.clean, read_from };
         Ok(Settled { scanned, index, survey: Survey::default(), torn_cut, later: Some(later) })
@@ -132,7 +132,7 @@ fn is_behind(newest: &HeadRecord, checkpoint: &Checkpoint) -> Result<(), String>
         return Err("it is of a later time than the head file".into());
     }
     if newest.store_synced < block {
-        return Err("the block store had not everything".into());
+        return Err("the block store was incomplete".into());
     }
     Ok(())
 }

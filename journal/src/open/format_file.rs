@@ -54,7 +54,7 @@ pub(crate) fn read(disk: &dyn Disk) -> io::Result<FoundFormat> {
         file => file?,
     };
     if file.size()? > BYTES_MAX {
-        return Ok(FoundFormat::Damaged("its FORMAT file is not one of ours".into()));
+        return Ok(FoundFormat::Damaged("its FORMAT file was not written by bailiwick".into()));
     }
     Ok(parse(&disk::read_all(&*file)?))
 }
@@ -63,7 +63,7 @@ pub(crate) fn parse(bytes: &[u8]) -> FoundFormat {
     let damaged = |problem: &str| FoundFormat::Damaged(problem.to_owned());
     let Ok(found) = str::from_utf8(bytes) else { return damaged("its FORMAT file is damaged") };
     if found.lines().next() != Some(FIRST_LINE) {
-        return damaged("its FORMAT file is not one of ours");
+        return damaged("its FORMAT file was not written by bailiwick");
     }
     let value = |key: &str| found.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
     match value("format").and_then(|version| version.parse::<u32>().ok()) {

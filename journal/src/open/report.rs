@@ -75,7 +75,7 @@ impl fmt::Display for OpenReport {
         };
         write!(f, "{how}, epoch {}, {} entries in {} blocks", self.epoch, self.head.position, self.head.block)?;
         if self.by_checkpoint {
-            f.write_str("; by its index checkpoint")?;
+            f.write_str("; loaded from its index checkpoint")?;
         }
         if let Some(problem) = &self.checkpoint_ignored {
             write!(f, "; read in full, without its index checkpoint ({problem})")?;
@@ -154,7 +154,7 @@ mod tests {
         };
         let told = [
             "unclean stop, epoch 3, 7 entries in 5 blocks",
-            "by its index checkpoint",
+            "loaded from its index checkpoint",
             "read in full, without its index checkpoint (it is damaged)",
             "1 block caught up in the store",
             "cut off 9 bytes of an unacknowledged write",

@@ -38,7 +38,10 @@ pub(super) fn claims(
 
 fn one(claim: &Claim, pool: &Pool, config: &StorageConfig) -> Result<StorageClaim, Box<Problem>> {
     if !StorageClaim::may_be_called(&claim.name) {
-        let message = format!("`{}` has a number as one of its parts: names of storage could be mistaken", claim.name);
+        let message = format!(
+            "`{}` has a number as one of its parts: its storage could be mistaken for that of another",
+            claim.name
+        );
         let next = "use letters, such as `data` or `data-b`";
         return Err(problem(claim, Code::BadName, message).next(next).into());
     }

@@ -24,7 +24,7 @@ pub(super) fn claims(spec: &Field<'_>, reading: &mut Reading<'_>) -> Vec<Claim> 
 fn claim(key: &Key, field: &Field<'_>, reading: &mut Reading<'_>) -> Option<Claim> {
     let Ok(name) = key.text.parse() else {
         let message = format!("{:?} is not a valid name", cut(&key.text, 40));
-        return reading.refuse(key.at, &field.path, Code::BadName, message, "its name already has a storage name");
+        return reading.refuse(key.at, &field.path, Code::BadName, message, "a storage name has 1 to 63 lower-case letters, digits and hyphens, and begins and ends with a letter or digit");
     };
     let place = reading.place(field.node.at);
     let plain = |kind, directive| Claim {

@@ -79,7 +79,7 @@ impl Bench {
 
     /// Ends it without warning; nobody opens it again, it comes back by itself.
     pub fn kill(&self) -> Judged {
-        if self.subject.kill() { Ok(()) } else { skipped("it is no process that could be killed") }
+        if self.subject.kill() { Ok(()) } else { skipped("it has no process to kill") }
     }
 
     pub fn clock(&self) -> Arc<dyn Clock> {

@@ -130,7 +130,9 @@ pub const CHECKS: &[Check] = &[
                 let wish = bench.wish();
                 let made = bench.create(&wish).await?;
                 let Some(told) = made.nonce().map(str::to_owned) else {
-                    return skipped("it tells no nonce, so what another control plane has started looks like ours");
+                    return skipped(
+                        "it reports no nonce, so instances started by another control plane look like ours",
+                    );
                 };
                 let expected = wish.nonce.as_ref().map(Nonce::as_str);
                 ensure(Some(&*told) == expected, || format!("asked for {expected:?}, got {told}"))?;

@@ -44,7 +44,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         id: "filesystems/absurd-size",
-        what: "a size that nobody has is refused for good, or really made",
+        what: "an impossible size is refused permanently, or really created",
         run: |bench| {
             Box::pin(async move {
                 let mut wish = bench.filesystem_wish();

@@ -89,7 +89,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         id: "finding/changes-nothing",
-        what: "asking for what is absent makes nothing, and does not keep it from being made",
+        what: "looking up an unknown effect id creates nothing, and the id can still be created later",
         run: |bench| {
             Box::pin(async move {
                 let wish = bench.wish();

@@ -59,12 +59,12 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         id: "hostile/number-name",
-        what: "a machine may be called like a number that no number holds",
+        what: "a machine name may look like a number too large for an integer",
         run: |bench| Box::pin(async move { named(bench, "00000000000000000000000000000000000009").await }),
     },
     Check {
         id: "hostile/reserved-name",
-        what: "machines may be called like devices, words of languages and our own operations",
+        what: "a machine may be named like a device, a keyword or one of our operations",
         run: |bench| {
             Box::pin(async move {
                 for text in ["nul", "con", "null", "true", "none", "hello", "list-machines", "tmp", "proc"] {

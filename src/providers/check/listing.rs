@@ -41,7 +41,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         id: "listing/complete",
-        what: "it is told at least sometimes that a list is complete and new",
+        what: "at least some lists are marked complete and up to date",
         run: |bench| {
             Box::pin(async move {
                 match bench.full_list().await {

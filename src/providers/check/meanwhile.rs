@@ -169,7 +169,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         id: "meanwhile/cancel-before",
-        what: "a call is not concerned by what was cancelled before it",
+        what: "cancelling before a call does not affect it",
         run: |bench| {
             Box::pin(async move {
                 let wish = bench.wish();
@@ -206,14 +206,14 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         id: "meanwhile/progress",
-        what: "there is no progress of what is not under way",
+        what: "no progress is reported for a call that is not under way",
         run: |bench| {
             Box::pin(async move {
                 let provider = bench.provider()?;
                 let able = bench.timed("capabilities", provider.capabilities()).await?;
                 let able = able.map_err(|fault| Stop::Wrong(format!("capabilities answered {fault}")))?;
                 if !able.progress {
-                    return skipped("it does not tell progress");
+                    return skipped("it does not report progress");
                 }
                 let made = bench.machine().await?;
                 let told = provider.progress(made.effect).or_else(|| provider.progress(new_id()));

@@ -39,7 +39,7 @@ fn first<T>(mut answers: Vec<T>) -> Result<T, Stop> {
 pub const CHECKS: &[Check] = &[
     Check {
         id: "not-found/machines",
-        what: "after a restart a machine that is there is deleted, and not said to be not-found",
+        what: "after a restart an existing machine is deleted, not reported as not-found",
         run: |bench| {
             Box::pin(async move {
                 let (one, other) = (bench.machine().await?, bench.machine().await?);
@@ -58,7 +58,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         id: "not-found/volumes",
-        what: "after a restart a volume that is there is destroyed, and not said to be not-found",
+        what: "after a restart an existing volume is destroyed, not reported as not-found",
         run: |bench| {
             Box::pin(async move {
                 let (_, made) = bench.volume().await?;
@@ -71,7 +71,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         id: "not-found/attachments",
-        what: "after a restart a volume that is attached is detached, and not said to be not-found",
+        what: "after a restart an attached volume is detached, not reported as not-found",
         run: |bench| {
             Box::pin(async move {
                 let (machine, (name, volume)) = (bench.machine().await?, bench.volume().await?);
@@ -86,7 +86,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         id: "not-found/filesystems",
-        what: "after a restart a filesystem that is there is destroyed, and not said to be not-found",
+        what: "after a restart an existing filesystem is destroyed, not reported as not-found",
         run: |bench| {
             Box::pin(async move {
                 let (_, made) = bench.filesystem().await?;
@@ -100,7 +100,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         id: "not-found/mounts",
-        what: "after a restart a filesystem that is mounted is unmounted, and not said to be not-found",
+        what: "after a restart a mounted filesystem is unmounted, not reported as not-found",
         run: |bench| {
             Box::pin(async move {
                 let (machine, (name, filesystem)) = (bench.machine().await?, bench.filesystem().await?);

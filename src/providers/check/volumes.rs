@@ -55,7 +55,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         id: "volumes/absurd-size",
-        what: "a size that nobody has is refused for good, or really made",
+        what: "an impossible size is refused permanently, or really created",
         run: |bench| {
             Box::pin(async move {
                 let mut wish = bench.volume_wish();
@@ -145,7 +145,7 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         id: "volumes/no-machines",
-        what: "a volume's effect id is no machine's, and the other way round",
+        what: "a volume's effect id finds no machine, and a machine's finds no volume",
         run: |bench| {
             Box::pin(async move {
                 let (_, volume) = bench.volume().await?;

@@ -110,7 +110,7 @@ pub enum BadCommand {
     Empty,
     #[error("a quotation mark is never closed")]
     OpenQuote,
-    #[error("the last character is a backslash that protects nothing")]
+    #[error("the last character is a backslash that escapes nothing")]
     OpenEscape,
 }
 

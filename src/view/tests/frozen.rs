@@ -56,13 +56,13 @@ fn a_provider_that_is_out_is_told_with_whom_it_keeps_from_being_replaced() {
     assert!(of("machine/web-1").2.contains("provider desk does not answer"), "{all:?}");
     let unmet = missing(&fleet, "machine/web-1", "replaced");
     assert_eq!(unmet.because, "provider desk does not answer");
-    assert!(unmet.satisfied_by.starts_with("an answer of provider desk"), "{unmet:?}");
+    assert!(unmet.satisfied_by.starts_with("an answer from provider desk"), "{unmet:?}");
     // A set that wants more is told the same.
     desk.machine_set("web", set(3));
     desk.settle();
     let fleet = Fleet::at_head(&*journal).unwrap();
     let unmet = missing(&fleet, "machine-set/web", "at-its-number");
-    assert_eq!((unmet.precondition, unmet.blocked_by), ("an answer of its provider", None));
+    assert_eq!((unmet.precondition, unmet.blocked_by), ("an answer from its provider", None));
     // When it answers the trouble is over, and the machine gets all of its time again.
     desk.provider.list_fails = None;
     desk.list();

@@ -139,7 +139,7 @@ fn a_provider_that_is_not_there_is_refused_before_anything_is_applied() {
     ran.says("error[no-provider]").says("machine/z names provider nowhere").says("this node has local");
     let plan = lab.run(&["plan", &file, "-o", "json"]).code(2);
     assert_eq!(steps(&plan), ["create machine/a", "create machine/b", "create machine/z"], "nothing was applied");
-    assert_eq!(json(&plan)["notes"][0], "no node is running; it may refuse some of this");
+    assert_eq!(json(&plan)["notes"][0], "no node is running; a running one may refuse some of these changes");
     nothing_left(&lab);
 }
 
@@ -160,7 +160,7 @@ fn a_plan_is_refused_as_the_apply_would_be() {
         (VOLUME.replace("8M", "16M"), "refused", "volume/v: spec.size is immutable"),
         (format!("{TWO_MACHINES}{mounted}"), "not-mountable", "omit `path`"),
         (format!("{TWO_MACHINES}{}{policy}", no_path(mounted)), "not-mountable", "leave `storage.mountDir` out"),
-        (policy.replace("default", "strict"), "refused", "only policy default is used"),
+        (policy.replace("default", "strict"), "refused", "only policy default takes effect"),
     ];
     for (text, code, said) in cases {
         let file = lab.manifest("other.yaml", &text);

@@ -40,7 +40,7 @@ fn a_diff_names_the_entry_that_brought_each_difference_about_wherever_it_is_aske
     let same = lab.run(&["diff", &entry, &entry]).code(0);
     assert_eq!(same.out, format!("no differences between {entry} and {entry}\n"));
     lab.run(&["diff", &entry, &before]).code(64).says("is later than").says(&format!("diff {before} {entry}"));
-    lab.run(&["diff", "2999-01-01T00:00:00Z"]).code(4).says("is still to come");
+    lab.run(&["diff", "2999-01-01T00:00:00Z"]).code(4).says("is in the future");
     lab.run(&["diff", "@999999"]).code(4).says("the journal ends before that");
     lab.run(&["diff", &before, "machine/b"]).code(4).says("machine/b not found");
     lab.run(&["diff", &before, "--kind", "volume"]).code(0);

@@ -43,8 +43,11 @@ fn a_workload_ends_while_its_volume_is_still_attached() {
     let order = happened(&lab);
     let place = |words: &str| place(&order, words);
     let ended = place("drained: all workloads stopped");
-    assert!(ended < place("released volume v"), "{order:?}");
-    assert!(place("released volume v") < place("requested the deletion of its instance"), "{order:?}");
+    assert!(ended < place("no longer reserves an attachment for volume v"), "{order:?}");
+    assert!(
+        place("no longer reserves an attachment for volume v") < place("requested the deletion of its instance"),
+        "{order:?}"
+    );
     node.signal(Signal::TERM);
     node.ended().code(0);
 }
@@ -298,11 +301,11 @@ fn workloads_with_volumes_end_one_after_the_other_and_a_kill_in_the_middle_chang
         "in this order: db, web",
         "stopping workload db",
         "workload db stopped; detaching its volumes: data",
-        "released volume data",
+        "no longer reserves an attachment for volume data",
         "workload db stopped, and its volumes detached",
         "stopping workload web",
         "workload web stopped; detaching its volumes: logs",
-        "released volume logs",
+        "no longer reserves an attachment for volume logs",
         "workload web stopped, and its volumes detached",
         "drained: all workloads stopped",
         "requested the deletion of its instance",

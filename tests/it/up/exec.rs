@@ -223,7 +223,7 @@ fn a_machine_that_dies_is_replaced() {
     node.ended().code(0);
     fs::remove_dir_all(copy.join("exec")).expect("removed");
     let without = sample.lab.start(&["serve", "--data-dir", copy.to_str().expect("text")]);
-    without.says("has no provider sample, which 3 objects name");
+    without.says("has no provider sample, and creates and removes nothing of it (3 objects)");
     without.signal(Signal::TERM);
     without.ended().code(0);
     assert_eq!(sample.things()["machine"].len(), 2, "what was left of it is gone");

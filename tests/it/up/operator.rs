@@ -150,7 +150,7 @@ const WAITING: &str = "apiVersion: bailiwick/v1\nkind: Policy\nmetadata: {name: 
 fn all_that_failed_with_a_fault_is_tried_again_at_once() {
     let (lab, node) = one();
     let none = lab.run(&["retry", "--transient"]).code(0);
-    assert_eq!(none.out, "nothing to retry: nothing waits after a fault that may pass by itself\n");
+    assert_eq!(none.out, "nothing to retry: nothing failed with a transient fault\n");
     lab.run(&["apply", &lab.manifest("waiting.yaml", WAITING)]).code(0);
     let has_failed = |machine: &str| {
         json(&lab.run(&["describe", machine, "-o", "json"]).code(0))["effort"]["faultCode"] == "failed-precondition"
@@ -166,7 +166,7 @@ fn all_that_failed_with_a_fault_is_tried_again_at_once() {
     };
     assert_eq!(told(&["retry", "--fault", "unavailable"]), [""; 0]);
     let none = lab.run(&["retry", "--fault", "unavailable"]).code(0);
-    assert_eq!(none.out, "nothing to retry: nothing waits after one of these faults\n");
+    assert_eq!(none.out, "nothing to retry: nothing failed with one of these faults\n");
     let both = ["machine/b: operator-retries", "machine/c: operator-retries"];
     assert_eq!(told(&["retry", "--fault", "failed-precondition"]), both);
     eventually("both have failed again", || has_failed("machine/b") && has_failed("machine/c"));
@@ -218,7 +218,7 @@ fn what_is_protected_is_deleted_by_nobody_before_that_ends() {
     assert_eq!(describe(&lab)["protected"], true);
     for delete in [&["delete", "machine/a"][..], &["delete", "machine/a", "--force"], &["down"]] {
         let refused = lab.run(delete).code(5);
-        assert_eq!(refused.err.matches("machine/a: it is protected; end that with `bailiwick unprotect`").count(), 1);
+        assert_eq!(refused.err.matches("machine/a: it is protected; run `bailiwick unprotect`").count(), 1);
         refused.says("next: `bailiwick unprotect` what is named above, then retry");
     }
     let told = why_not(&lab, "machine/a", "removed");
@@ -245,7 +245,7 @@ fn what_is_protected_is_deleted_by_nobody_before_that_ends() {
     // Kept to be looked at, it is out of service until somebody says otherwise.
     lab.run(&["keep", "machine/a", "--for", "2h"]).code(0);
     assert_eq!(describe(&lab)["status"], "kept");
-    assert_eq!(why_not(&lab, "machine/a", "running")["unmet"]["precondition"], "the end of its keeping");
+    assert_eq!(why_not(&lab, "machine/a", "running")["unmet"]["precondition"], "the end of its time for diagnosis");
     lab.run(&["unkeep", "machine/a"]).code(0);
     lab.run(&["wait", "machine/a", "--timeout", "60s"]).code(0);
     lab.run(&["delete", "machine/a", "--wait"]).code(0);

@@ -56,7 +56,7 @@ fn machines_of_a_deployment_come_and_go_with_their_storage() {
     lab.run(&["apply", &quick]).code(0);
     let planned = json(&lab.run(&["plan", &first, "-o", "json"]).code(2));
     let brings = [
-        "1 volume `data` of 2M from pool local; kept when the machine goes",
+        "1 volume `data` of 2M from pool local; kept when the machine is removed",
         "1 volume `scratch` of 1M from pool local; removed with the machine",
     ];
     assert_eq!(planned["steps"][0]["brings"], serde_json::json!(brings), "{planned}");
@@ -79,7 +79,7 @@ fn machines_of_a_deployment_come_and_go_with_their_storage() {
     let left = ["web-1-1-data-0 -", "web-1-2-data-0 -", "web-2-1-data-0 web-2-1", "web-2-1-scratch-0 web-2-1"];
     assert_eq!(volumes(&lab), left);
     let kept = json(&lab.run(&["describe", "volume/web-1-1-data-0", "-o", "json"]).code(0));
-    assert_eq!(kept["detail"], "kept: machine web-1-1, for which it was created, was removed", "{kept}");
+    assert_eq!(kept["detail"], "kept: it was created for machine web-1-1, which was removed", "{kept}");
     told(&lab, &["why", "volume/web-1-1-data-0"], "its data is kept");
     told(&lab, &["log", "volume/web-1-1-scratch-0"], "provider confirmed its removal");
     told(&lab, &["why-not", "volume/web-1-1-data-0", "attached"], "no attachment of it is declared");

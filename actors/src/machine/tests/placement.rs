@@ -67,7 +67,7 @@ pub(super) fn table() -> Vec<Case<State>> {
 
 fn no_zone() -> Event {
     Event::CreateGivenUp {
-        fault: Fault::new(FaultCode::FailedPrecondition, "none of the zones it may be in exists"),
+        fault: Fault::new(FaultCode::FailedPrecondition, "none of its allowed zones exists"),
         again: None,
     }
 }

@@ -101,17 +101,17 @@ impl Action {
 reasons! {
     /// Why a step is taken.
     pub enum StepReason {
-        NoVoteInvolved = "no-vote-involved", "it changes no vote, and a new member needs time to catch up";
+        NoVoteInvolved = "no-vote-involved", "this changes no vote";
         AddressChanged = "address-changed", "the address of its machine changed";
-        ReadyToVote = "ready-to-vote", "its machine wants a vote, and the member has caught up";
-        NotWanted = "not-wanted", "its machine does not want a vote";
+        ReadyToVote = "ready-to-vote", "its machine should have a vote, and the member has caught up";
+        NotWanted = "not-wanted", "its machine should not have a vote";
         NoMachine = "no-machine", "its machine does not exist";
         SecondOfMachine = "second-of-machine", "another member is on the same machine";
         NoAddress = "no-address", "it has no address of its own";
-        OddCount = "odd-count", "an even number of voters survives no more failures than one voter fewer";
+        OddCount = "odd-count", "an even number of voters survives no more failures than one voter less";
         TooManyVoters = "too-many-voters", "there are more voters than the engine allows";
         PrimaryIsToGo = "primary-is-to-go", "a primary must step down before it loses its vote";
-        AsJuju = "as-juju", "policy juju-2016 makes all changes in one step";
+        AsJuju = "as-juju", "Juju's rules make all changes in one step";
         NotBegun = "not-begun", "the set is not initiated yet, and its first server answers";
     }
 }

@@ -177,7 +177,7 @@ impl SupervisorActor<State> {
         let list = async move {
             budgets.enter(&asked, CallKind::LookUp).await;
             let listing = tokio::time::timeout(limit, provider.list()).await.unwrap_or_else(|_| {
-                Err(Fault::new(FaultCode::DeadlineExceeded, "the provider did not list what it has in time"))
+                Err(Fault::new(FaultCode::DeadlineExceeded, "the provider did not return its list in time"))
             });
             (listing, provider.zones())
         };

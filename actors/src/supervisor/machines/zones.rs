@@ -16,7 +16,7 @@ pub struct Choice {
 
 /// No zone that it may be in is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("none of the zones it may be in exists")]
+#[error("none of its allowed zones exists")]
 pub struct NoSuitableZone;
 
 /// The emptiest of the allowed zones, given in the order of their names; one that has failed only if all have.

@@ -69,7 +69,7 @@ pub enum Refusal {
     MemberTwice { member: MemberId },
     #[error("no member of the configuration can be reached at any address")]
     NobodyReachable,
-    #[error("the rules {rules} demote members, and this engine cannot; choose the rules default")]
+    #[error("replicaSets.rules {rules} demotes members, which this engine cannot do; use `rules: default`")]
     OtherEngine { rules: PeerRules },
 }
 
@@ -107,17 +107,17 @@ impl fmt::Display for StatusNote {
 pub enum Held {
     #[error("no healthy primary is visible, and only a primary accepts changes")]
     NoPrimary,
-    #[error("more than one member is reported as primary; the reports are not of one moment")]
+    #[error("more than one member is reported as primary; the reports were not taken at the same time")]
     SeveralPrimaries,
     #[error("only {ready} of {voters} voters are healthy")]
     NoHealthyMajority { voters: usize, ready: usize },
-    #[error("only {ready} of the {voters} voters that would result are healthy")]
+    #[error("after the next step, only {ready} of {voters} voters would be healthy")]
     NoHealthyMajorityAfter { voters: usize, ready: usize },
-    #[error("no healthy secondary that votes and stays can take over from the primary")]
+    #[error("no healthy voting secondary that stays in the set can take over from the primary")]
     NoSuccessor,
     #[error("no server accepts a configuration with a duplicate or missing address, or with votes out of range")]
     Malformed,
-    #[error("the address is held by another member until that one has gone")]
+    #[error("another member still has this address")]
     AddressHeld,
     #[error("there is room for {max} voters")]
     VotersFull { max: usize },

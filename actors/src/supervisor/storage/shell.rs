@@ -154,7 +154,7 @@ impl SupervisorActor<State> {
         let list = async move {
             budgets.enter(&asked, CallKind::LookUp).await;
             tokio::time::timeout(limit, provider.list_volumes()).await.unwrap_or_else(|_| {
-                Err(Fault::new(FaultCode::DeadlineExceeded, "the provider did not list what it has in time"))
+                Err(Fault::new(FaultCode::DeadlineExceeded, "the provider did not return its list in time"))
             })
         };
         ctx.spawn(list.into_actor(self).map(move |listing, actor, ctx| {

@@ -135,7 +135,7 @@ impl Verifier {
         let progress = match outcome {
             Ok(()) => {
                 if let Err(error) = checkpoint::put_back(&*self.disk) {
-                    tracing::warn!(%error, "the index checkpoint stays taken up; the next opening reads everything");
+                    tracing::warn!(%error, "the index checkpoint stays in use; the next start reads the whole log");
                 }
                 Progress::Done
             }

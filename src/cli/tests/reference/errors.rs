@@ -8,7 +8,7 @@ use crate::{cli::exit::Exit, handle::NotOffered, manifest::Code};
 
 pub(super) fn page() -> String {
     let mut page = String::from(
-        "# Errors\n\nWritten from the code. An error has a code, a message, causes, and a next step; with `-o json` it is one object on one \
+        "# Errors\n\nGenerated from the code. An error has a code, a message, causes, and a next step; with `-o json` it is one object on one \
          line of standard error. Codes and exit codes are stable.\n\n## Exit codes\n\n| exit code | meaning | error codes |\n|---|---|---|\n",
     );
     for exit in Exit::ALL {
@@ -24,7 +24,7 @@ pub(super) fn page() -> String {
         (
             FaultClass::Permanent,
             "permanent",
-            "gives up once the same answer came `retries.permanentMax` times in a row",
+            "gives up once the same answer has come `retries.permanentMax` times in a row",
         ),
         (FaultClass::Unknown, "unknown", "asks by id whether it happened, then tries again"),
     ];

@@ -110,13 +110,7 @@ fn machines() -> Vec<Section> {
         row("tags", "map of texts", Default("{}"), "{team: a}", "passed to the provider"),
         row("jobs", "list of `host-units`, `manage-model`", Default("[]"), "[host-units]", "passed to the provider"),
         row("taints", "list, at most 64", Default("[]"), "[{key: gpu, effect: NoSchedule}]", "of its node"),
-        row(
-            "patience",
-            "mapping",
-            Default("{}"),
-            "{healthTimeout: 5m}",
-            "how long it is waited for, where not as the policy says",
-        ),
+        row("patience", "mapping", Default("{}"), "{healthTimeout: 5m}", "overrides of the policy's waiting times"),
     ];
     let about = "One machine. The same fields are in `template.spec` of sets and deployments.";
     vec![section("Machine", about, machine(json!({"provider": "local"})), "/spec", spec)]
@@ -179,9 +173,21 @@ fn machine_parts() -> Vec<Section> {
         row("effect", "`NoSchedule`, `PreferNoSchedule` or `NoExecute`", Required, "NoExecute", "what it does"),
     ];
     let patience = vec![
-        row("creationTimeout", "period, more than 0", None("`health.creationTimeout`"), "1h", "to join"),
-        row("healthTimeout", "period, more than 0", None("`health.healthTimeout`"), "5m", "to become healthy again"),
-        row("drainTimeout", "period", None("`health.drainTimeout`"), "10m", "for its workloads to end"),
+        row(
+            "creationTimeout",
+            "period, more than 0",
+            None("`health.creationTimeout`"),
+            "1h",
+            "how long it may take to join",
+        ),
+        row(
+            "healthTimeout",
+            "period, more than 0",
+            None("`health.healthTimeout`"),
+            "5m",
+            "how long it may take to become healthy again",
+        ),
+        row("drainTimeout", "period", None("`health.drainTimeout`"), "10m", "how long its workloads may take to stop"),
         row(
             "evictionsMax",
             "number",
@@ -376,13 +382,13 @@ fn sets() -> Vec<Section> {
         row(
             "capacity",
             "map of texts, at most 64",
-            None("needed"),
+            None("required"),
             "{cpu: '4', gpu: '0', memory: 8Gi}",
             "`cpu`, `gpu`, `memory` and others",
         ),
-        row("instanceType", "text", None("needed"), "m2", "the provider's name of a size"),
-        row("region", "text", None("needed"), "s", "where it is"),
-        row("zone", "text", None("needed"), "b", "where it is"),
+        row("instanceType", "text", None("required"), "m2", "the provider's name of a size"),
+        row("region", "text", None("required"), "s", "where it is"),
+        row("zone", "text", None("required"), "b", "where it is"),
     ];
     let deployed = |more: Value| {
         let mut spec = json!({"replicas": 1, "template": template.clone()});
@@ -454,7 +460,7 @@ fn storage() -> Vec<Section> {
             "gold",
             "provider and attributes",
         ),
-        row("machine", "name", None("none"), "web", "the machine at which it is made"),
+        row("machine", "name", None("none"), "web", "the machine on which it is created"),
     ];
     let filesystem = vec![
         row("size", "size", Required, "64M", "how large; not required with `volume`"),
@@ -467,7 +473,7 @@ fn storage() -> Vec<Section> {
             "provider and attributes",
         ),
         row("volume", "name", None("none"), "data", "the volume it is made on, with provider `managed`"),
-        row("machine", "name", None("none"), "web", "the machine at which it is made"),
+        row("machine", "name", None("none"), "web", "the machine on which it is created"),
     ];
     let volume_attachment = vec![
         row("machine", "name", Required, "db", "which machine"),
@@ -497,7 +503,7 @@ fn storage() -> Vec<Section> {
         ),
         section(
             "VolumeAttachment",
-            "A volume at a machine; its name is `MACHINE:VOLUME`.",
+            "A volume attached to a machine; its name is `MACHINE:VOLUME`.",
             bound("VolumeAttachment", "volume"),
             "/spec",
             volume_attachment,
@@ -511,7 +517,7 @@ fn storage() -> Vec<Section> {
         ),
         section(
             "FilesystemAttachment",
-            "A filesystem at a machine; its name is `MACHINE:FILESYSTEM`.",
+            "A filesystem mounted on a machine; its name is `MACHINE:FILESYSTEM`.",
             bound("FilesystemAttachment", "filesystem"),
             "/spec",
             filesystem_attachment,
@@ -601,7 +607,13 @@ fn documents() -> Vec<Section> {
             "which space each endpoint is bound to",
         ),
         row("constraints", "mapping", Default("{}"), "{cores: 2}", "of its machines"),
-        row("minAvailable", "number", None("no budget"), "2", "machines that must run well while others end"),
+        row(
+            "minAvailable",
+            "number",
+            None("no budget"),
+            "2",
+            "machines that must stay healthy while others are stopped",
+        ),
     ];
     let model = vec![
         row("base", "text", None("none"), "ubuntu@22.04", "of machines that name none"),

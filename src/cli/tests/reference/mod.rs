@@ -232,7 +232,7 @@ fn cell(text: &str) -> String {
 
 fn manifest_reference() -> String {
     let mut page = String::from(
-        "# Manifest reference\n\nWritten from the code. Every document has `apiVersion: bailiwick/v1`, a `kind`, `metadata` and a `spec`; \
+        "# Manifest reference\n\nGenerated from the code. Every document has `apiVersion: bailiwick/v1`, a `kind`, `metadata` and a `spec`; \
          `metadata.name` is required except for attachments, which are named by what they connect. Names have 1 to 63 lower-case \
          letters, digits and hyphens. Sizes are MiB, or have a unit: `64M`, `1.5G`, `2T`. Periods have a unit: `500ms`, `10s`, `3m`, \
          `1h30m`. Unknown fields are refused.\n",

@@ -35,7 +35,7 @@ pub(super) fn sections() -> Vec<Section> {
         ),
         section("Policy: retries", "When failures are retried.", "/spec/retries", retries()),
         section("Policy: zones", "Where instances are created.", "/spec/zones", zones()),
-        section("Policy: storage", "Attempts at storage.", "/spec/storage", storage()),
+        section("Policy: storage", "Attempts at storage operations.", "/spec/storage", storage()),
         section("Policy: rollouts", "For deployments without windows of their own.", "/spec/rollouts", rollouts()),
         section("Policy: replicaSets", "By whose rules members join and vote.", "/spec/replicaSets", replica_sets()),
     ]
@@ -88,7 +88,7 @@ fn machines() -> Vec<Row> {
         ),
         row("poll", "period, more than 0", Default("5s"), "1s", "how often providers are asked for their lists"),
         row("nodeStale", "period, more than 0", Default("40s"), "1m", "a machine that is silent for longer is stale"),
-        row("restartGrace", "period", Default("60s"), "0s", "not stale so soon after a start of the node"),
+        row("restartGrace", "period", Default("60s"), "0s", "no machine is stale this soon after the node starts"),
         row(
             "whenLost",
             "`replace`, `keep` or `ignore`",
@@ -153,7 +153,7 @@ fn health_of_machines() -> Vec<Row> {
             "`healthy` or `unhealthy`",
             Default("healthy"),
             "unhealthy",
-            "a node that reports no condition",
+            "how a node that reports no condition is judged",
         ),
         row(
             "criticalTaint",
@@ -182,7 +182,7 @@ fn health_of_machines() -> Vec<Row> {
             "number; 0 = never",
             Default("3"),
             "0",
-            "if all of so many machines of a zone are silent, none is replaced",
+            "if a zone has at least this many machines and all are silent, none is replaced",
         ),
         row("allSilentMin", "number; 0 = never", Default("3"), "0", "the same for all machines of all zones"),
         row(
@@ -198,9 +198,9 @@ fn health_of_machines() -> Vec<Row> {
             "number",
             Default("2"),
             "3",
-            "a set with so many machines more than twice its number creates no more",
+            "a set that exceeds twice its number by this many machines creates no more",
         ),
-        row("overshootDown", "number", Default("1"), "2", "until it has so many fewer"),
+        row("overshootDown", "number", Default("1"), "2", "until it is this many below that limit"),
         row("keepFailed", "period", Default("0s"), "2h", "how long a failed machine of a set is kept for diagnosis"),
         row("keepFailedMax", "number", Default("2"), "1", "how many of one set at a time"),
     ]
@@ -213,7 +213,7 @@ fn drains() -> Vec<Row> {
             "period",
             Default("2h"),
             "10m",
-            "workloads still running so long after the removal's request are not waited for",
+            "workloads still running this long after the removal was requested are not waited for",
         ),
         row(
             "drainSkipAfter",
@@ -307,7 +307,7 @@ fn zones() -> Vec<Row> {
             "`wait` or `give-up`",
             Default("wait"),
             "give-up",
-            "a machine that may be in none of its provider's zones",
+            "what to do with a machine if its provider has none of its allowed zones",
         ),
     ]
 }

@@ -57,7 +57,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "process/other-versions",
-        what: "asked for a version that it cannot know, it answers with a fault or ends",
+        what: "asked for an unknown protocol version, it answers with a fault or exits",
         run: |config| {
             Box::pin(async move {
                 // Who greets nobody at all has refused nothing.
@@ -85,7 +85,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "process/unknown-operation",
-        what: "an operation that nobody knows is answered with `unimplemented`, and it goes on",
+        what: "an unknown operation is answered with `unimplemented`, and the program keeps running",
         run: |config| {
             Box::pin(async move {
                 let (mut raw, hello) = Raw::greeted(config).await?;
@@ -98,7 +98,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "process/unknown-fields",
-        what: "fields that nobody knows are passed over",
+        what: "unknown fields are ignored",
         run: |config| {
             Box::pin(async move {
                 let (mut raw, hello) = Raw::greeted(config).await?;
@@ -110,7 +110,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "process/unwanted-cancel",
-        what: "a word about what is not under way is not answered",
+        what: "cancelling a call that is not under way gets no answer",
         run: |config| {
             Box::pin(async move {
                 let (mut raw, hello) = Raw::greeted(config).await?;
@@ -230,7 +230,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "process/leaves-nobody",
-        what: "when it has ended, nobody of its process group is left",
+        what: "after it exits, no process of its process group is left",
         run: |config| {
             Box::pin(async move {
                 let (raw, _) = Raw::greeted(config).await?;

@@ -100,7 +100,7 @@ fn describe(
         volume_id: wish.wish.volume_id.clone(),
         size: SizeMib(bytes >> 20),
         tagged: has_moved.then_some(wish.wish.id),
-        foreign_owner: (!is_ours).then(|| "another user, or under another name too".to_owned()),
+        foreign_owner: (!is_ours).then(|| "another user, or it has a second name (hard link)".to_owned()),
         in_use_by,
     })
 }
