@@ -2,10 +2,9 @@
 
 use std::{
     fs,
-    io::{self, BufReader, Read, Write},
+    io::{self, BufReader, BufWriter, Read, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
-    sync::mpsc,
     thread,
 };
 
@@ -39,9 +38,6 @@ pub(super) struct BackupArgs {
 
 /// How much less urgent it is than a node, from 0 to 19.
 const NICE: i32 = 10;
-
-/// Lines that wait between the node and whoever writes them.
-const LINES_WAITING: usize = 64;
 
 pub(super) fn main(global: &Global, args: BackupArgs) -> Result<Exit, CliError> {
     let data_dir = session::data_dir(global)?;
@@ -118,7 +114,10 @@ fn clear(into: &Path, is_new: bool) -> io::Result<()> {
 
 fn cannot(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> CliError {
     let message = format!("cannot {doing} {}", path.display());
-    move |error| CliError::new(Exit::Error, "unwritable", message).because(&error)
+    move |error| match error.kind() {
+        io::ErrorKind::StorageFull => CliError::of_system(message, &error),
+        _ => CliError::new(Exit::Error, "unwritable", message).because(&error),
+    }
 }
 
 /// The node that works meanwhile comes first: this thread, and those that it starts, are less urgent. Where the system
@@ -204,20 +203,23 @@ fn sync(dir: &Path) -> Result<(), CliError> {
 
 /// Makes a journal in a new folder of what is durable by now, whether the node runs or not.
 fn copy_journal(global: &Global, into: &Path) -> Result<Exported, CliError> {
-    let (send, receive) = mpsc::sync_channel::<Vec<u8>>(LINES_WAITING);
+    let runtime = |message| move |error: io::Error| CliError::new(Exit::Error, "runtime", message).because(&error);
+    let (lines, to) = io::pipe().map_err(runtime("cannot make a pipe"))?;
     let importing = {
         let into = into.to_owned();
-        let import = move || {
-            let mut lines = BufReader::new(Incoming { receive, line: io::Cursor::default() });
-            bailiwick_journal::import_as(&mut lines, &into, Identity::Kept)
-        };
-        let spawned = thread::Builder::new().name("import".into()).spawn(import);
-        spawned.map_err(|error| CliError::new(Exit::Error, "runtime", "cannot start a thread").because(&error))?
+        let import = move || bailiwick_journal::import_as(&mut BufReader::new(lines), &into, Identity::Kept);
+        thread::Builder::new().name("import".into()).spawn(import).map_err(runtime("cannot start a thread"))?
     };
-    let exported = export(global, &mut Outgoing { send, line: Vec::new() });
+    let mut to = BufWriter::new(to);
+    let exported = export(global, &mut to);
     // Whoever imports sees the end of the lines now.
+    drop(to);
     let imported = importing.join().map_err(|_| CliError::new(Exit::Error, "runtime", "the import ended early"))?;
-    exported.and(imported.map_err(not_imported))
+    match (exported, imported) {
+        // Nobody took the lines any more: why not is what counts.
+        (Err(error), Err(why)) if error.is_closed_pipe() => Err(not_imported(why)),
+        (exported, imported) => exported.and(imported.map_err(not_imported)),
+    }
 }
 
 /// Writes the lines of an export: of a running node, or of the journal of a stopped one.
@@ -269,48 +271,4 @@ fn counted(global: &Global, last: &str) -> Result<Exported, CliError> {
 
 fn unhex(text: &str) -> Option<[u8; 32]> {
     blake3::Hash::from_hex(text).ok().map(Into::into)
-}
-
-/// Lines on their way to the import.
-struct Outgoing {
-    send: mpsc::SyncSender<Vec<u8>>,
-    line: Vec<u8>,
-}
-
-impl Write for Outgoing {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.line.extend_from_slice(bytes);
-        if bytes.ends_with(b"\n") {
-            self.flush()?;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let line = std::mem::take(&mut self.line);
-        if line.is_empty() {
-            return Ok(());
-        }
-        self.send.send(line).map_err(|_| io::ErrorKind::BrokenPipe.into())
-    }
-}
-
-struct Incoming {
-    receive: mpsc::Receiver<Vec<u8>>,
-    line: io::Cursor<Vec<u8>>,
-}
-
-impl Read for Incoming {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = self.line.read(buffer)?;
-            if read > 0 {
-                return Ok(read);
-            }
-            match self.receive.recv() {
-                Ok(line) => self.line = io::Cursor::new(line),
-                Err(_) => return Ok(0),
-            }
-        }
-    }
 }

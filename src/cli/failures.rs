@@ -58,7 +58,7 @@ impl From<OpenError> for CliError {
 
 impl CliError {
     /// What the system refused: a limit that was reached, or a matter of the disk.
-    fn of_system(message: String, source: &io::Error) -> Self {
+    pub(super) fn of_system(message: String, source: &io::Error) -> Self {
         match limits::reached(source) {
             Some((code, next)) => Self::new(Exit::Error, code, message).because(source).next(next),
             None => disk(message, source),
@@ -267,6 +267,9 @@ pub(super) fn not_imported(error: ImportError) -> CliError {
         }
         ImportError::Line { .. } => CliError::new(Exit::Integrity, "not-imported", error.to_string())
             .next("export the journal again: this is no export, or it was changed; no journal was created"),
+        ImportError::Write { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+            return CliError::of_system(error.to_string(), source);
+        }
         _ => CliError::new(Exit::Error, "not-imported", error.to_string()),
     };
     Error::source(&error).into_iter().fold(told, |told, cause| told.because(cause))

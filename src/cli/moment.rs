@@ -1,7 +1,7 @@
 //! Which moment `--at` means.
 
 use bailiwick_actors::vocab::Timestamp;
-use jiff::{SignedDuration, civil, tz::TimeZone};
+use jiff::{Span, SpanRelativeTo, civil, tz::TimeZone};
 
 use crate::text::cut;
 
@@ -69,11 +69,9 @@ fn ago_ms(text: &str) -> Option<u64> {
     if !text.starts_with(|letter: char| letter.is_ascii_digit()) || text.len() > 80 {
         return None;
     }
-    // Days are no unit of the parser's, for they may have other lengths elsewhere; in UTC each has 24 hours.
-    if let Some(days) = text.strip_suffix('d') {
-        return days.parse::<u64>().ok()?.checked_mul(86_400_000);
-    }
-    u64::try_from(text.parse::<SignedDuration>().ok()?.as_millis()).ok()
+    // Days may have other lengths elsewhere; in UTC each has 24 hours.
+    let span = text.parse::<Span>().ok()?.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
+    u64::try_from(span.as_millis()).ok()
 }
 
 fn timestamp(time: jiff::Timestamp) -> Option<Moment> {
@@ -117,7 +115,15 @@ mod tests {
 
     #[test]
     fn a_minus_points_back() {
-        for (text, ms) in [("-2h", 7_200_000), ("-1h30m", 5_400_000), ("-500ms", 500), ("-2d", 2 * 86_400_000)] {
+        let day_ms = 86_400_000;
+        for (text, ms) in [
+            ("-2h", 7_200_000),
+            ("-1h30m", 5_400_000),
+            ("-500ms", 500),
+            ("-2d", 2 * day_ms),
+            // As ages are printed.
+            ("-1d02h", day_ms + 7_200_000),
+        ] {
             assert_eq!(Moment::parse(text, NOW), Ok(Moment::Ago(ms)));
         }
     }

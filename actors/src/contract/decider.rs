@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt};
 
 use bailiwick_journal::{Entry, Version};
 
-use super::{Code, Decoded, DecodedEvents, Facts, Stored, StoredError, Touches, Verdict};
+use super::{Code, Decoded, DecodedEvents, Facts, Invariant, Stored, StoredError, Touches, Verdict};
 
 /// The pure heart of one kind of actor: no clock, no chance, no I/O, no logging.
 pub trait Decider: Clone + Default + fmt::Debug + PartialEq + Send + Unpin + 'static {
@@ -23,6 +23,9 @@ pub trait Decider: Clone + Default + fmt::Debug + PartialEq + Send + Unpin + 'st
     type Effect: Clone + fmt::Debug + Ord + Send + Unpin;
     /// What it looks at beside its own state: nothing for an entity, a fold of the journal for a supervisor.
     type View: View;
+
+    /// What holds of all its states.
+    const INVARIANTS: &'static [Invariant<Self>] = &[];
 
     /// What should happen, and why. Same inputs, same answer, for ever.
     fn decide(&self, command: &Self::Command, facts: &Facts<'_, Self>) -> Verdict<Self>;

@@ -6,7 +6,8 @@ use bailiwick_journal::{Cite, Draft, Entry, EntryKind, Meta, Outcome, Position, 
 use uuid::Uuid;
 
 use super::{
-    Code, Decider, Decoded, DecodedEvents, Facts, Known, Marks, Recorded, Stored, StoredError, Touches, Verdict,
+    Code, Decider, Decoded, DecodedEvents, Facts, Invariant, Known, Marks, Recorded, Stored, StoredError, Touches,
+    Verdict,
 };
 use crate::vocab::Fact;
 
@@ -94,6 +95,12 @@ impl<D: Decider> Entity<D> {
         known: &Known<'_, D::View>,
         verdict: &Verdict<D>,
     ) -> Result<Draft, StoredError> {
+        debug_assert!(
+            self.breaks(verdict).is_none(),
+            "{}: {verdict:?} breaks: {:?}",
+            self.stream,
+            self.breaks(verdict)
+        );
         let command = request.command.store()?;
         let (outcome, code, recorded, events) = match verdict {
             Ok(decision) => {
@@ -125,6 +132,16 @@ impl<D: Decider> Entity<D> {
             verdict: recorded.store()?,
             events: events.iter().map(Stored::store).collect::<Result<_, _>>()?,
         })
+    }
+
+    /// What would not hold any more behind a decision.
+    fn breaks(&self, verdict: &Verdict<D>) -> Option<&'static Invariant<D>> {
+        let events = verdict.as_ref().map_or(&[][..], |decision| decision.events.as_slice());
+        let mut behind = self.state.clone();
+        for (event, index) in events.iter().zip(1..) {
+            behind.evolve(self.version.plus(index), event);
+        }
+        Invariant::broken(D::INVARIANTS, &self.state, &behind)
     }
 
     /// What a decision rests on: what its command cites, and the events of its own that these events go on from.

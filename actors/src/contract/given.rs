@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt};
 use bailiwick_journal::{Body, Entry, StreamId, Version};
 use uuid::Uuid;
 
-use super::{Code, Decider, Decision, Facts, NoView, Stored, StoredFacts, Verdict, Written};
+use super::{Code, Decider, Decision, Facts, Invariant, NoView, Stored, StoredFacts, Verdict, Written};
 use crate::{
     policy::Document,
     vocab::{Effort, Outlook, Timestamp},
@@ -138,6 +138,8 @@ pub(crate) fn walk<D: Decider<View = NoView>>(
             live.1 = live.1.next();
             live.0.evolve(live.1, event);
         }
+        let broken = Invariant::broken(D::INVARIANTS, &before, &live.0);
+        assert!(broken.is_none(), "{command:?} breaks: {broken:?}");
         step(&before, &live.0, &decision.events);
         events.extend(decision.events);
         assert_eq!(after::<D>(&events), live, "a reload gives the same state");

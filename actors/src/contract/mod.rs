@@ -9,6 +9,7 @@ mod decoded;
 mod entity;
 mod facts;
 mod fold;
+mod invariant;
 mod marks;
 mod retry;
 mod revision;
@@ -25,6 +26,7 @@ pub use decoded::{Decoded, DecodedEvents};
 pub use entity::{Entity, Request};
 pub use facts::{Facts, Known, PolicyInForce};
 pub use fold::{Fold, Folded};
+pub use invariant::Invariant;
 pub use marks::{Marks, Touches};
 pub use retry::{
     Attempted, Failed, Next, RetryReasons, RetryRule, RetryWord, WaitsByFault, try_again, wake, wake_to_undo,

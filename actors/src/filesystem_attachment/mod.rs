@@ -18,6 +18,7 @@ mod decide;
 mod effect;
 mod event;
 mod evolve;
+mod invariants;
 mod spec;
 mod state;
 mod verdict;
@@ -38,7 +39,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use crate::contract::{Decider, Facts, NoView, Touches, Verdict};
+use crate::contract::{Decider, Facts, Invariant, NoView, Touches, Verdict};
 
 impl Decider for State {
     const KIND: &'static str = "filesystem-attachment";
@@ -48,6 +49,8 @@ impl Decider for State {
     type Rejection = Rejection;
     type Effect = Effect;
     type View = NoView;
+
+    const INVARIANTS: &'static [Invariant<Self>] = invariants::ALL;
 
     fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
         decide::decide(self, command, facts)

@@ -90,6 +90,7 @@ mod farewell;
 mod foreign_instance;
 mod health;
 mod hold;
+mod invariants;
 mod membership;
 mod ordered_drain;
 mod phase;
@@ -136,7 +137,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use crate::contract::{Decider, Facts, NoView, Touches, Verdict};
+use crate::contract::{Decider, Facts, Invariant, NoView, Touches, Verdict};
 
 impl Decider for State {
     const KIND: &'static str = "machine";
@@ -146,6 +147,8 @@ impl Decider for State {
     type Rejection = Rejection;
     type Effect = Effect;
     type View = NoView;
+
+    const INVARIANTS: &'static [Invariant<Self>] = invariants::ALL;
 
     fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
         decide::decide(self, command, facts)

@@ -36,6 +36,7 @@ mod bounds;
 mod command;
 mod decide;
 mod event;
+mod invariants;
 mod owned;
 mod pass;
 mod progress;
@@ -69,7 +70,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use crate::contract::{Decider, Facts, NoView, Touches, Verdict};
+use crate::contract::{Decider, Facts, Invariant, NoView, Touches, Verdict};
 
 impl Decider for State {
     const KIND: &'static str = "machine-deployment";
@@ -79,6 +80,8 @@ impl Decider for State {
     type Rejection = Rejection;
     type Effect = Effect;
     type View = NoView;
+
+    const INVARIANTS: &'static [Invariant<Self>] = invariants::ALL;
 
     fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
         decide::decide(self, command, facts)

@@ -35,6 +35,7 @@ mod decide;
 mod event;
 mod freeze;
 mod hold;
+mod invariants;
 mod member;
 pub mod pass;
 mod pass_end;
@@ -70,7 +71,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use crate::contract::{Decider, Facts, NoView, Touches, Verdict};
+use crate::contract::{Decider, Facts, Invariant, NoView, Touches, Verdict};
 
 impl Decider for State {
     const KIND: &'static str = "machine-set";
@@ -80,6 +81,8 @@ impl Decider for State {
     type Rejection = Rejection;
     type Effect = Effect;
     type View = NoView;
+
+    const INVARIANTS: &'static [Invariant<Self>] = invariants::ALL;
 
     fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
         decide::decide(self, command, facts)

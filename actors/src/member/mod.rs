@@ -29,6 +29,7 @@ mod command;
 mod decide;
 mod event;
 mod evolve;
+mod invariants;
 mod state;
 mod verdict;
 
@@ -46,7 +47,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use crate::contract::{Decider, Facts, NoEffect, NoView, Touches, Verdict};
+use crate::contract::{Decider, Facts, Invariant, NoEffect, NoView, Touches, Verdict};
 
 impl Decider for State {
     const KIND: &'static str = "member";
@@ -56,6 +57,8 @@ impl Decider for State {
     type Rejection = Rejection;
     type Effect = NoEffect;
     type View = NoView;
+
+    const INVARIANTS: &'static [Invariant<Self>] = invariants::ALL;
 
     fn decide(&self, command: &Command, _facts: &Facts<'_, Self>) -> Verdict<Self> {
         decide::decide(self, command)

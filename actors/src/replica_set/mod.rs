@@ -37,6 +37,7 @@ pub mod enable_ha;
 mod event;
 mod evolve;
 pub mod flags;
+mod invariants;
 pub mod publication;
 pub mod rhythm;
 mod spec;
@@ -60,7 +61,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use crate::contract::{Decider, Facts, NoView, Touches, Verdict};
+use crate::contract::{Decider, Facts, Invariant, NoView, Touches, Verdict};
 
 impl Decider for State {
     const KIND: &'static str = "replica-set";
@@ -70,6 +71,8 @@ impl Decider for State {
     type Rejection = Rejection;
     type Effect = Effect;
     type View = NoView;
+
+    const INVARIANTS: &'static [Invariant<Self>] = invariants::ALL;
 
     fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
         decide::decide(self, command, facts)

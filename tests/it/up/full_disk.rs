@@ -14,13 +14,19 @@ struct Small {
 }
 
 impl Small {
-    /// None where nothing can be mounted; that is said, and where `BAILIWICK_CI` is set, it is a failure.
+    /// None where nothing can be mounted.
     fn new() -> Option<Self> {
         let lab = Lab::new();
-        let mounted = lab.data().to_owned();
+        let data = lab.data().to_owned();
+        Self::at(lab, data, "48m")
+    }
+
+    /// As [`Self::new`], with so much room in a directory of the lab; that nothing can be mounted is said, and where
+    /// `BAILIWICK_CI` is set, it is a failure.
+    fn at(lab: Lab, mounted: PathBuf, size: &str) -> Option<Self> {
         fs::create_dir(&mounted).expect("a directory");
-        let mount =
-            Command::new("mount").args(["-t", "tmpfs", "-o", "size=48m,mode=0700", "none"]).arg(&mounted).output();
+        let options = format!("size={size},mode=0700");
+        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", &options, "none"]).arg(&mounted).output();
         if mount.as_ref().is_ok_and(|ran| ran.status.success()) {
             return Some(Self { mounted, lab });
         }
@@ -52,6 +58,32 @@ impl Drop for Small {
 #[track_caller]
 fn json(ran: &Ran) -> Value {
     serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+}
+
+#[test]
+fn a_backup_that_finds_no_room_fails_and_leaves_nothing() {
+    // Given a journal with more lines than wait in a pipe, and a disk that has no room for it
+    let lab = Lab::new();
+    let target = lab.data().with_file_name("target");
+    let Some(small) = Small::at(lab, target.clone(), "256k") else { return };
+    let lab = &small.lab;
+    let node = lab.start(&["up", "examples/lab.yaml"]);
+    node.says("Ctrl-C stops the node");
+    for _ in 0..40 {
+        lab.run(&["hold", "machine/clerk", "--reason", &"to fill lines ".repeat(18)]).code(0);
+        lab.run(&["unhold", "machine/clerk"]).code(0);
+    }
+    // When a running node is backed up to it, and a stopped one
+    let into = target.join("backup");
+    let fails = || {
+        lab.run(&["backup", into.to_str().expect("text")]).code(74).says("cannot write the journal").says("free space");
+        assert_eq!(fs::read_dir(&target).expect("there").count(), 0, "half a backup is none");
+    };
+    fails();
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+    // Then it says so each time, and nothing is left of it
+    fails();
 }
 
 #[test]

@@ -1,0 +1,59 @@
+//! What holds of every machine.
+
+use super::{Instance, Node, State, health::Health};
+use crate::{
+    contract::Invariant,
+    vocab::{Life, Outlook},
+};
+
+pub(super) const ALL: &[Invariant<State>] = &[
+    Invariant { says: "what exists was declared", holds: |state| !state.life.exists() || state.spec.is_some() },
+    Invariant {
+        says: "what is gone has no instance",
+        holds: |state| state.life.exists() || state.instance == Instance::None,
+    },
+    Invariant { says: "nothing depends on what is gone", holds: |state| state.life.exists() || state.is_free() },
+    Invariant {
+        says: "an agent reports from an instance that runs",
+        holds: |state| is_running(state) || (state.node == Node::Silent && state.unfit_since.is_none()),
+    },
+    Invariant {
+        says: "the health of an instance is judged while it runs",
+        holds: |state| is_running(state) || state.health == Health::Unjudged,
+    },
+    Invariant {
+        says: "an agent joins an instance that runs",
+        holds: |state| is_running(state) || state.joined.is_none(),
+    },
+    Invariant {
+        says: "progress is that of the call under way",
+        holds: |state| {
+            let is_called = state.effort().is_some_and(|effort| effort.outlook == Outlook::Trying);
+            is_called || state.progress.is_none()
+        },
+    },
+    Invariant {
+        says: "it is known since when a machine is being removed",
+        holds: |state| !state.life.is_leaving() || state.going_since.is_some(),
+    },
+    Invariant {
+        says: "nobody removes a machine that was not asked to go",
+        holds: |state| state.life != Life::Alive || state.going_since.is_none(),
+    },
+    Invariant {
+        says: "an instance is a stray, kept, or another control plane's: one of the three",
+        holds: |state| {
+            state.strays.keys().all(|stray| !state.kept.contains(stray) && !state.of_others.contains(stray))
+                && state.kept.is_disjoint(&state.of_others)
+        },
+    },
+    Invariant {
+        says: "a volume's zone matters while it is attached",
+        holds: |state| state.volume_zones.iter().all(|(volume, _)| state.attachments.contains(volume)),
+    },
+    Invariant { says: "what is gone is not held", holds: |state| state.life.exists() || state.hold.is_none() },
+];
+
+fn is_running(state: &State) -> bool {
+    matches!(state.instance, Instance::Running { .. })
+}
