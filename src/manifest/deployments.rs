@@ -45,5 +45,5 @@ fn shared(one: &Spec, other: &Spec, sets: &BTreeMap<&Name, &Template>) -> Option
     if let Some((set, _)) = sets.iter().find(|(_, template)| one.selects(template) && other.selects(template)) {
         return Some(format!("machine-set/{set}"));
     }
-    (one.selects(&other.template) || other.selects(&one.template)).then(|| "the sets of one of them".to_owned())
+    (one.selects(&other.template) || other.selects(&one.template)).then(|| "the same machine sets".to_owned())
 }

@@ -262,7 +262,7 @@ reasons! {
         ReplacementsHeld = "replacements-held", "replacements were held back, or released";
         ZonesDiffer = "zones-differ", "the provider's zones changed";
         ProviderOut = "provider-out", "the provider has not answered for too long";
-        InstancesFound = "instances-found", "the provider was asked about them, and has them";
+        InstancesFound = "instances-found", "the provider was asked about these instances, and still has them";
     }
 }
 
