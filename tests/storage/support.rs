@@ -199,7 +199,7 @@ impl Lab {
         let until = Instant::now() + Duration::from_secs(30);
         while !self.loops().is_empty() {
             assert!(Instant::now() < until, "still there: {:?}", self.loops());
-            std::thread::sleep(Duration::from_millis(5));
+            std::thread::yield_now();
         }
     }
 
