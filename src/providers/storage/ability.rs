@@ -1,7 +1,9 @@
 //! What this machine can do at all, to be asked before anything is placed on it: a container without loop devices would
 //! otherwise be tried again for ever.
 
-use std::{fmt, fs, path::Path};
+use std::{fmt, path::Path};
+
+use rustix::thread::{CapabilitySet, capabilities};
 
 use super::{SystemRunner, Way};
 
@@ -56,11 +58,7 @@ fn missing_of(runner: &SystemRunner, programs: &[&'static str], needs_rights: bo
 
 /// Whether this process may mount, by its effective capabilities.
 fn has_rights() -> bool {
-    const SYS_ADMIN: u32 = 21;
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let capabilities = line.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or(0);
-    capabilities & (1 << SYS_ADMIN) != 0
+    capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_ADMIN))
 }
 
 #[cfg(test)]
