@@ -16,7 +16,7 @@ use serde_json::json;
 use super::{
     Global,
     exit::{CliError, Exit},
-    failures::not_imported,
+    failures::{is_full, not_imported},
     output::{Cell, Column, Table},
     provider::REMEMBERED,
     session,
@@ -114,9 +114,9 @@ fn clear(into: &Path, is_new: bool) -> io::Result<()> {
 
 fn cannot(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> CliError {
     let message = format!("cannot {doing} {}", path.display());
-    move |error| match error.kind() {
-        io::ErrorKind::StorageFull => CliError::of_system(message, &error),
-        _ => CliError::new(Exit::Error, "unwritable", message).because(&error),
+    move |error| match is_full(&error) {
+        true => CliError::of_system(message, &error),
+        false => CliError::new(Exit::Error, "unwritable", message).because(&error),
     }
 }
 

@@ -66,13 +66,20 @@ impl CliError {
     }
 }
 
+/// Whether there is no room, or no more for this user.
+pub(super) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
 /// A file or folder cannot be used: what helps depends on why.
 fn disk(message: String, source: &io::Error) -> CliError {
-    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem, StorageFull};
+    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     let error = match source.kind() {
         PermissionDenied => CliError::new(Exit::NoPermission, "no-permission", message)
             .next("run as the owner of the data directory, or choose another one with --data-dir DIR"),
-        StorageFull => CliError::new(Exit::Disk, "disk", message).next("free space on that disk, then retry"),
+        StorageFull | QuotaExceeded => {
+            CliError::new(Exit::Disk, "disk", message).next("free space on that disk, then retry")
+        }
         NotADirectory | NotFound | ReadOnlyFilesystem => {
             CliError::new(Exit::Config, "no-directory", message).next("choose a writable directory with --data-dir DIR")
         }
@@ -267,7 +274,7 @@ pub(super) fn not_imported(error: ImportError) -> CliError {
         }
         ImportError::Line { .. } => CliError::new(Exit::Integrity, "not-imported", error.to_string())
             .next("export the journal again: this is no export, or it was changed; no journal was created"),
-        ImportError::Write { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+        ImportError::Write { source, .. } if is_full(source) => {
             return CliError::of_system(error.to_string(), source);
         }
         _ => CliError::new(Exit::Error, "not-imported", error.to_string()),

@@ -57,7 +57,7 @@ impl Words for State {
             Event::HoldEnded => "hold ended".into(),
             Event::Thawed { spares: 0 } => "thawed".into(),
             Event::Thawed { spares } => {
-                format!("thawed; {} more than needed do not count towards its limit", machines_in_words(*spares))
+                format!("thawed; {} do not count towards its limit", machines_in_words(*spares))
             }
         }
     }

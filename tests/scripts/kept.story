@@ -51,7 +51,7 @@
 00:05:35.000    48 machine/web-1                no health report since 00:04:50.000; its health reports stopped; it will be given up at 00:15:35.000 unless it recovers, because there was no health report for longer than the policy allows (supervisor/machines)
 00:15:35.000    49 machine/web-1                its time ran out: its health reports stopped, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
 00:15:35.000    50 supervisor/machines          did not replace machine/web-1: asking provider simulated about its instance, because replacements were held back, or released (supervisor/machines)
-00:15:35.027    51 supervisor/machines          provider simulated still has the instance of machine/web-1, because the provider was asked about them, and has them (supervisor/machines)
+00:15:35.027    51 supervisor/machines          provider simulated still has the instance of machine/web-1, because the provider was asked about these instances, and still has them (supervisor/machines)
 00:15:35.027    52 supervisor/machines          ordered machine/web-1: give it up and keep its instance for diagnosis; machine/web-1 may be replaced again, because the observed state requires it (supervisor/machines)
 00:15:35.027    53 machine/web-1                out of service, kept for diagnosis until 01:15:35.027, because it did not become healthy in time, and failed machines are kept for diagnosis (supervisor/machines, after 52)
 00:15:35.027    54 supervisor/machine-sets      ordered machine-set/web: begin a pass: create 1 machine, because the observed state requires it (supervisor/machine-sets)

@@ -48,7 +48,7 @@
 00:20:00.000    41 node/journal                 opened the journal after an unclean stop (start 2) (node)
 00:20:35.000    42 machine/m-0                  its time ran out: its health reports stopped, because it did not become healthy in time, and its supervisor decides what happens next (schedule)
 00:20:35.000    43 supervisor/machines          did not replace machine/m-0: asking provider simulated about its instance, because replacements were held back, or released (supervisor/machines)
-00:20:35.016    44 supervisor/machines          provider simulated still has the instance of machine/m-0, because the provider was asked about them, and has them (supervisor/machines)
+00:20:35.016    44 supervisor/machines          provider simulated still has the instance of machine/m-0, because the provider was asked about these instances, and still has them (supervisor/machines)
 00:20:35.016    45 supervisor/machines          ordered machine/m-0: give up its instance and replace it; machine/m-0 may be replaced again, because the observed state requires it (supervisor/machines)
 00:20:35.016    46 machine/m-0                  gave up the instance: its health reports stopped; requested the deletion of its instance, because it did not become healthy in time and the replacement budget allows it (supervisor/machines, after 45)
 00:20:35.028    47 machine/m-0                  provider deleted the instance; requested a new instance, because the lost instance is cleaned up and can be replaced (executor, after 46)

@@ -99,6 +99,10 @@ pub(crate) fn hold<D>(
         }
         let expected = then.map(|(reason, events)| Decision { reason, events });
         assert_eq!(verdict, expected, "given {past:?}\nwhen {command:?}");
+        let events = verdict.iter().flat_map(|decision| &decision.events);
+        let behind = after::<D>(&past.iter().chain(events).cloned().collect::<Vec<_>>());
+        let broken = Invariant::broken(D::INVARIANTS, &given.0, &behind.0);
+        assert!(broken.is_none(), "given {past:?}\nwhen {command:?}\nbreaks: {broken:?}");
         round_trip::<D>(&command, &verdict);
     }
     let missing: Vec<_> = all.iter().filter(|reason| !seen.contains(*reason)).collect();

@@ -47,7 +47,7 @@ reasons! {
         NotClaimed = "not-claimed", "no machine of a set asks for it";
         ProtectionAsked = "protection-asked", "a change of its protection was requested";
         ProtectionKnown = "protection-known", "its protection did not change";
-        GoesWithVolume = "goes-with-volume", "its volume has left the machine; its data is deleted with the volume";
+        GoesWithVolume = "goes-with-volume", "its volume has left the machine; its data stays on the volume, and goes with it";
     }
 }
 

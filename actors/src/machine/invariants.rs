@@ -9,8 +9,12 @@ use crate::{
 pub(super) const ALL: &[Invariant<State>] = &[
     Invariant { says: "what exists was declared", holds: |state| !state.life.exists() || state.spec.is_some() },
     Invariant {
-        says: "what is gone has no instance",
-        holds: |state| state.life.exists() || state.instance == Instance::None,
+        says: "what is gone has no instance, nor was one asked for",
+        holds: |state| match &state.instance {
+            Instance::None => true,
+            Instance::Creating(effort) => state.life.exists() || !(effort.in_doubt || state.is_called()),
+            Instance::Running { .. } | Instance::Lost { .. } | Instance::Deleting { .. } => state.life.exists(),
+        },
     },
     Invariant { says: "nothing depends on what is gone", holds: |state| state.life.exists() || state.is_free() },
     Invariant {

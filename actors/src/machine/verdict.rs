@@ -86,7 +86,7 @@ reasons! {
         ClassNotAwaited = "class-not-awaited", "it does not wait for a class";
         StartPrepared = "start-prepared", "everything it needs to start is there";
         StartRefused = "start-refused", "something it needs to start is missing";
-        StartNotAwaited = "start-not-awaited", "it is not waiting to start";
+        StartNotAwaited = "start-not-awaited", "its start does not wait for this any more";
         UnitWanted = "unit-wanted", "an application needs a unit on it";
         UnitUnwanted = "unit-unwanted", "the application no longer needs a unit on it";
         UnitKnown = "unit-known", "the assignment did not change";

@@ -111,54 +111,26 @@ impl Blot {
         self.out_telling(text, &mut BTreeSet::new())
     }
 
+    /// The text without what either of two looks for. Not one after the other: what the first leaves of a text has not the
+    /// forms any more that the second looks for.
+    pub fn out_of_both<'a>(&self, other: &Self, text: &'a str) -> Cow<'a, str> {
+        told(text, blotted(&[self, other], text.as_bytes(), false, &mut BTreeSet::new()))
+    }
+
     /// The text without them; whose they were is added to `found`.
     pub fn out_telling<'a>(&self, text: &'a str, found: &mut BTreeSet<Arc<str>>) -> Cow<'a, str> {
-        match self.blotted(text.as_bytes(), false, found) {
-            None => Cow::Borrowed(text),
-            Some(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
-        }
+        told(text, blotted(&[self], text.as_bytes(), false, found))
     }
 
     /// What was read of something longer, without them, and without what may be the beginning of one.
     pub fn out_of_cut(&self, bytes: &[u8]) -> Vec<u8> {
         let end = if self.is_empty() { bytes.len() } else { end_of_cut(bytes, 0) };
-        self.blotted(bytes, true, &mut BTreeSet::new()).unwrap_or_else(|| bytes[..end].to_vec())
+        blotted(&[self], bytes, true, &mut BTreeSet::new()).unwrap_or_else(|| bytes[..end].to_vec())
     }
 
     /// The bytes without them.
     pub fn out_of_bytes(&self, bytes: &[u8]) -> Vec<u8> {
-        self.blotted(bytes, false, &mut BTreeSet::new()).unwrap_or_else(|| bytes.to_vec())
-    }
-
-    /// None if nothing is in it. Where two overlap, both are covered.
-    fn blotted(&self, text: &[u8], is_cut: bool, found: &mut BTreeSet<Arc<str>>) -> Option<Vec<u8>> {
-        if self.is_empty() {
-            return None;
-        }
-        let mut out = Vec::new();
-        let mut covered = 0;
-        for at in 0..(text.len() + 1).saturating_sub(TELLING_BYTES_MIN) {
-            let Some(form) = self.longest_at(&text[at..], is_cut) else { continue };
-            let mut end = text.len().min(at + form.bytes.len());
-            let mut begin = at;
-            if form.is_base64 {
-                begin -= letters_of_base64(text[..at].iter().rev());
-                end += letters_of_base64(text[end..].iter());
-            }
-            if covered <= at {
-                out.extend_from_slice(&text[covered..begin.max(covered)]);
-                out.extend_from_slice(MARK.as_bytes());
-            }
-            covered = covered.max(end);
-            if !found.contains(&form.of) {
-                found.insert(form.of.clone());
-            }
-        }
-        let end = if is_cut { end_of_cut(text, covered) } else { text.len() };
-        (covered != 0).then(|| {
-            out.extend_from_slice(&text[covered..end]);
-            out
-        })
+        blotted(&[self], bytes, false, &mut BTreeSet::new()).unwrap_or_else(|| bytes.to_vec())
     }
 
     /// The longest form that this begins with.
@@ -167,6 +139,45 @@ impl Blot {
         let forms = self.forms.get(&start)?.iter();
         let begun = |form: &&Form| text.starts_with(&form.bytes) || (is_cut && form.bytes.starts_with(text));
         forms.clone().find(begun)
+    }
+}
+
+/// None if nothing is in it that one of these looks for. Where two overlap, both are covered.
+fn blotted(blots: &[&Blot], text: &[u8], is_cut: bool, found: &mut BTreeSet<Arc<str>>) -> Option<Vec<u8>> {
+    if blots.iter().all(|blot| blot.is_empty()) {
+        return None;
+    }
+    let mut out = Vec::new();
+    let mut covered = 0;
+    for at in 0..(text.len() + 1).saturating_sub(TELLING_BYTES_MIN) {
+        let longest = blots.iter().filter_map(|blot| blot.longest_at(&text[at..], is_cut));
+        let Some(form) = longest.max_by_key(|form| form.bytes.len()) else { continue };
+        let mut end = text.len().min(at + form.bytes.len());
+        let mut begin = at;
+        if form.is_base64 {
+            begin -= letters_of_base64(text[..at].iter().rev());
+            end += letters_of_base64(text[end..].iter());
+        }
+        if covered <= at {
+            out.extend_from_slice(&text[covered..begin.max(covered)]);
+            out.extend_from_slice(MARK.as_bytes());
+        }
+        covered = covered.max(end);
+        if !found.contains(&form.of) {
+            found.insert(form.of.clone());
+        }
+    }
+    let end = if is_cut { end_of_cut(text, covered) } else { text.len() };
+    (covered != 0).then(|| {
+        out.extend_from_slice(&text[covered..end]);
+        out
+    })
+}
+
+fn told(text: &str, blotted: Option<Vec<u8>>) -> Cow<'_, str> {
+    match blotted {
+        None => Cow::Borrowed(text),
+        Some(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
     }
 }
 

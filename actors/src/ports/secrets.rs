@@ -1,9 +1,6 @@
 //! Secrets, which are named everywhere and read only where they are needed.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-};
+use std::{collections::BTreeMap, fmt};
 
 use super::Blot;
 use crate::vocab::{Fault, Name};
@@ -39,16 +36,6 @@ impl SecretData {
     pub fn blot(&self) -> Blot {
         let mut blot = Blot::default();
         self.0.iter().for_each(|(key, value)| blot.add(key, value));
-        blot
-    }
-
-    /// Looks for those lines of it that another one does not have under the same key.
-    pub fn blot_beyond(&self, other: &Self) -> Blot {
-        let mut blot = Blot::default();
-        for (key, value) in &self.0 {
-            let known: BTreeSet<&str> = other.0.get(key).into_iter().flat_map(|text| text.lines()).collect();
-            value.lines().filter(|line| !known.contains(line)).for_each(|line| blot.add(key, line));
-        }
         blot
     }
 

@@ -1,7 +1,10 @@
 //! What holds of every replica set.
 
 use super::{Phase, State};
-use crate::contract::Invariant;
+use crate::{
+    contract::Invariant,
+    vocab::guard::{self, Guard},
+};
 
 pub(super) const ALL: &[Invariant<State>] = &[
     Invariant { says: "what exists was declared", holds: |state| !state.life.exists() || state.spec.is_some() },
@@ -11,7 +14,7 @@ pub(super) const ALL: &[Invariant<State>] = &[
     },
     Invariant {
         says: "whoever may have got a vote counts as a voter",
-        holds: |state| state.doubtful.is_subset(&state.flags),
+        holds: |state| !guard::holds(Guard::FlagsFollowTheCommitted) || state.doubtful.is_subset(&state.flags),
     },
     Invariant { says: "who votes was seen", holds: |state| state.seen.is_some() || state.flags.is_empty() },
 ];

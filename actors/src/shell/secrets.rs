@@ -37,20 +37,19 @@ impl<'a> Outfit<'a> {
 
     /// The machine with what it is made with, and what its provider must not tell on of that.
     fn fit(&self, machine: CreateMachine, of_classes: &mut OfClasses) -> Result<(CreateMachine, Told), Fault> {
-        let of_class = match &machine.class {
+        let mut secrets = match &machine.class {
             Some(class) => held(self.secrets, class)?,
             None => SecretData::default(),
         };
-        let mut secrets = of_class.clone();
         let in_force = InForce::of(&machine.spec.patience, &self.policy.document.reconciliation);
         let issue = |enrolment: &dyn Enrolment| enrolment.issue(machine.id, self.now, in_force.creation_timeout_ms);
         let join = self.enrolment.map(issue).transpose()?;
         if let Some(join) = &join {
             secrets.place(USER_DATA, |text| token::placed(text, join.reveal()));
         }
-        let mut own = secrets.blot_beyond(&of_class);
-        join.iter().for_each(|join| own.add_bytes("the token to join with", join.reveal().as_bytes()));
-        let told = Told { of_class: of_classes.blot(of_class), own };
+        let mut token = Blot::default();
+        join.iter().for_each(|join| token.add_bytes("the token to join with", join.reveal().as_bytes()));
+        let told = Told { secrets: of_classes.blot(&secrets), token };
         let nonce = Some(Nonce::of(self.journal, machine.id));
         Ok((CreateMachine { secrets, nonce, join, ..machine }, told))
     }
@@ -59,33 +58,33 @@ impl<'a> Outfit<'a> {
 /// The key under which a class's secret has what an instance does at its first start.
 const USER_DATA: &str = "userData";
 
-/// What the classes of a batch hold. All forms of a long secret take milliseconds to write down, so machines of one class
-/// share them.
+/// What the classes of a batch hold. All forms of a long secret take milliseconds to write down, so machines that are told
+/// the same share them: those of one class, unless a token stands in its user data.
 #[derive(Default)]
 struct OfClasses(Vec<(SecretData, Arc<Blot>)>);
 
 impl OfClasses {
-    fn blot(&mut self, secrets: SecretData) -> Arc<Blot> {
-        if let Some((_, blot)) = self.0.iter().find(|(known, _)| *known == secrets) {
+    fn blot(&mut self, secrets: &SecretData) -> Arc<Blot> {
+        if let Some((_, blot)) = self.0.iter().find(|(known, _)| known == secrets) {
             return blot.clone();
         }
         let blot = Arc::new(secrets.blot());
-        self.0.push((secrets, blot.clone()));
+        self.0.push((secrets.clone(), blot.clone()));
         blot
     }
 }
 
 /// All that a provider is told of one machine and must not tell on.
 struct Told {
-    of_class: Arc<Blot>,
-    /// Its token, and what has it in it.
-    own: Blot,
+    secrets: Arc<Blot>,
+    /// The token that it joins with.
+    token: Blot,
 }
 
 impl Told {
     /// A text without it.
     fn out(&self, text: &str) -> String {
-        self.own.out(&self.of_class.out(text)).into_owned()
+        self.secrets.out_of_both(&self.token, text).into_owned()
     }
 
     /// A fault without it.
@@ -332,15 +331,44 @@ mod tests {
     }
 
     #[test]
-    fn machines_of_one_class_share_what_is_looked_for() {
+    fn machines_that_are_told_the_same_share_what_is_looked_for() {
         let policy = Arc::new(PolicyInForce { reference: None, document: Document::default() });
         let outfit =
             Outfit { secrets: Some(&One), enrolment: Some(&Tokens), journal: Uuid::nil(), now: Timestamp(5), policy };
         let mut of_classes = OfClasses::default();
         let mut told = |wish| outfit.fit(wish, &mut of_classes).expect("its secrets are there").1;
-        let [first, second, third] =
-            [wish(1, Some("boot")), wish(2, Some("boot")), wish(3, Some("there"))].map(&mut told);
-        assert!(Arc::ptr_eq(&first.of_class, &second.of_class) && !Arc::ptr_eq(&first.of_class, &third.of_class));
+        let [first, second, other] =
+            [wish(1, Some("there")), wish(2, Some("there")), wish(3, Some("boot"))].map(&mut told);
+        assert!(Arc::ptr_eq(&first.secrets, &second.secrets) && !Arc::ptr_eq(&first.secrets, &other.secrets));
+    }
+
+    #[test]
+    fn user_data_with_its_token_is_found_whole_in_base64_and_beside_another_secret() {
+        // Given user data of several lines, with the token in the middle of it
+        let lines = "#!/bin/sh\nexport TOKEN=<<BOOTSTRAP_TOKEN>> # and more\nsystemctl start agent\n";
+        struct Lines(&'static str);
+        impl Secrets for Lines {
+            fn read(&self, _: &Name) -> Result<SecretData, Fault> {
+                Ok(SecretData::new([("userData".to_owned(), self.0.to_owned())].into()))
+            }
+        }
+        let policy = Arc::new(PolicyInForce { reference: None, document: Document::default() });
+        let (secrets, enrolment): (&dyn Secrets, &dyn Enrolment) = (&Lines(lines), &Tokens);
+        let outfit = Outfit {
+            secrets: Some(secrets),
+            enrolment: Some(enrolment),
+            journal: Uuid::nil(),
+            now: Timestamp(5),
+            policy,
+        };
+        let (_, told) = outfit.fit(wish(1, Some("any")), &mut OfClasses::default()).expect("its secrets are there");
+        // When its provider tells all of it in base64, as clouds do, and the token right behind another secret's base64
+        let whole = "IyEvYmluL3NoCmV4cG9ydCBUT0tFTj1pZC5zZXNhbWUgIyBhbmQgbW9yZQpzeXN0ZW1jdGwgc3RhcnQgYWdlbnQK";
+        let last = "c3lzdGVtY3RsIHN0YXJ0IGFnZW50";
+        // Then nothing of it is left
+        assert_eq!(told.out(&format!("told {whole}!")), "told ***!");
+        let left = told.out(&format!("{last}id.sesame"));
+        assert!(!left.contains("same") && !left.contains("id."), "{left}");
     }
 
     #[test]
@@ -361,7 +389,7 @@ mod tests {
     #[test]
     fn what_a_provider_tells_on_is_blotted_out_or_refused() {
         let secrets = SecretData::new([("userData".to_owned(), "hunter2!".to_owned())].into());
-        let told = Told { of_class: Arc::new(secrets.blot()), own: Blot::default() };
+        let told = Told { secrets: Arc::new(secrets.blot()), token: Blot::default() };
         let made = |instance: &str| MachineInstance {
             effect: EffectId(Uuid::nil()),
             instance: InstanceId(instance.into()),
