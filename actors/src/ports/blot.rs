@@ -111,10 +111,10 @@ impl Blot {
         self.out_telling(text, &mut BTreeSet::new())
     }
 
-    /// The text without what either of two looks for. Not one after the other: what the first leaves of a text has not the
-    /// forms any more that the second looks for.
-    pub fn out_of_both<'a>(&self, other: &Self, text: &'a str) -> Cow<'a, str> {
-        told(text, blotted(&[self, other], text.as_bytes(), false, &mut BTreeSet::new()))
+    /// The text without what any of them looks for. Not one after the other: what the first leaves of a text has not the forms
+    /// any more that the second looks for.
+    pub fn out_of_all<'a>(blots: &[&Self], text: &'a str) -> Cow<'a, str> {
+        told(text, blotted(blots, text.as_bytes(), false, &mut BTreeSet::new()))
     }
 
     /// The text without them; whose they were is added to `found`.

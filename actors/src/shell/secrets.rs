@@ -35,8 +35,8 @@ impl<'a> Outfit<'a> {
         }
     }
 
-    /// The machine with what it is made with, and what its provider must not tell on of that.
-    fn fit(&self, machine: CreateMachine, of_classes: &mut OfClasses) -> Result<(CreateMachine, Told), Fault> {
+    /// The machine with what it is made with. What its provider must not tell on of that is added to `told`.
+    fn fit(&self, machine: CreateMachine, told: &mut Told) -> Result<CreateMachine, Fault> {
         let mut secrets = match &machine.class {
             Some(class) => held(self.secrets, class)?,
             None => SecretData::default(),
@@ -47,44 +47,37 @@ impl<'a> Outfit<'a> {
         if let Some(join) = &join {
             secrets.place(USER_DATA, |text| token::placed(text, join.reveal()));
         }
-        let mut token = Blot::default();
-        join.iter().for_each(|join| token.add_bytes("the token to join with", join.reveal().as_bytes()));
-        let told = Told { secrets: of_classes.blot(&secrets), token };
+        join.iter().for_each(|join| told.tokens.add_bytes("the token to join with", join.reveal().as_bytes()));
+        told.add(&secrets);
         let nonce = Some(Nonce::of(self.journal, machine.id));
-        Ok((CreateMachine { secrets, nonce, join, ..machine }, told))
+        Ok(CreateMachine { secrets, nonce, join, ..machine })
     }
 }
 
 /// The key under which a class's secret has what an instance does at its first start.
 const USER_DATA: &str = "userData";
 
-/// What the classes of a batch hold. All forms of a long secret take milliseconds to write down, so machines that are told
-/// the same share them: those of one class, unless a token stands in its user data.
+/// All that a provider is told of a batch of machines and must not tell on: in no answer, whichever machine it is about.
 #[derive(Default)]
-struct OfClasses(Vec<(SecretData, Arc<Blot>)>);
-
-impl OfClasses {
-    fn blot(&mut self, secrets: &SecretData) -> Arc<Blot> {
-        if let Some((_, blot)) = self.0.iter().find(|(known, _)| known == secrets) {
-            return blot.clone();
-        }
-        let blot = Arc::new(secrets.blot());
-        self.0.push((secrets.clone(), blot.clone()));
-        blot
-    }
-}
-
-/// All that a provider is told of one machine and must not tell on.
 struct Told {
-    secrets: Arc<Blot>,
-    /// The token that it joins with.
-    token: Blot,
+    /// What the classes hold. All forms of a long secret take milliseconds to write down, so machines that are told the same
+    /// share them: those of one class, unless a token stands in its user data.
+    secrets: Vec<(SecretData, Blot)>,
+    /// The tokens that they join with.
+    tokens: Blot,
 }
 
 impl Told {
+    fn add(&mut self, secrets: &SecretData) {
+        if self.secrets.iter().all(|(known, _)| known != secrets) {
+            self.secrets.push((secrets.clone(), secrets.blot()));
+        }
+    }
+
     /// A text without it.
     fn out(&self, text: &str) -> String {
-        self.secrets.out_of_both(&self.token, text).into_owned()
+        let blots: Vec<&Blot> = self.secrets.iter().map(|(_, blot)| blot).chain([&self.tokens]).collect();
+        Blot::out_of_all(&blots, text).into_owned()
     }
 
     /// A fault without it.
@@ -123,13 +116,11 @@ fn create<'a>(
     machines: Vec<CreateMachine>,
 ) -> BulkAnswer<'a, MachineInstance> {
     let mut wanted = Vec::new();
-    let mut told: Vec<Told> = Vec::new();
+    let mut told = Told::default();
     let mut faults: Vec<Option<Fault>> = Vec::new();
-    let mut of_classes = OfClasses::default();
     for machine in machines {
-        match outfit.fit(machine, &mut of_classes) {
-            Ok((machine, its)) => {
-                told.push(its);
+        match outfit.fit(machine, &mut told) {
+            Ok(machine) => {
                 wanted.push(machine);
                 faults.push(None);
             }
@@ -142,13 +133,13 @@ fn create<'a>(
     let asked = wanted.len();
     let making = provider.create(wanted);
     Box::pin(async move {
-        let made = making.await.map_err(|fault| told.iter().fold(fault, |fault, told| told.quiet(fault)))?;
+        let made = making.await.map_err(|fault| told.quiet(fault))?;
         if made.len() != asked {
             let text = format!("the provider gave {} answers to {asked} questions", made.len());
             return Err(Fault::new(FaultCode::Unknown, text));
         }
         // Whoever was told a secret does not tell it on.
-        let mut made = told.iter().zip(made).map(|(told, answer)| told.discreet(answer));
+        let mut made = made.into_iter().map(|answer| told.discreet(answer));
         let unanswered = || Err(Fault::new(FaultCode::Internal, "a machine has no answer"));
         Ok(faults
             .into_iter()
@@ -335,11 +326,11 @@ mod tests {
         let policy = Arc::new(PolicyInForce { reference: None, document: Document::default() });
         let outfit =
             Outfit { secrets: Some(&One), enrolment: Some(&Tokens), journal: Uuid::nil(), now: Timestamp(5), policy };
-        let mut of_classes = OfClasses::default();
-        let mut told = |wish| outfit.fit(wish, &mut of_classes).expect("its secrets are there").1;
-        let [first, second, other] =
-            [wish(1, Some("there")), wish(2, Some("there")), wish(3, Some("boot"))].map(&mut told);
-        assert!(Arc::ptr_eq(&first.secrets, &second.secrets) && !Arc::ptr_eq(&first.secrets, &other.secrets));
+        let mut told = Told::default();
+        for wish in [wish(1, Some("there")), wish(2, Some("there")), wish(3, Some("boot"))] {
+            outfit.fit(wish, &mut told).expect("its secrets are there");
+        }
+        assert_eq!(told.secrets.len(), 2);
     }
 
     #[test]
@@ -361,7 +352,8 @@ mod tests {
             now: Timestamp(5),
             policy,
         };
-        let (_, told) = outfit.fit(wish(1, Some("any")), &mut OfClasses::default()).expect("its secrets are there");
+        let mut told = Told::default();
+        outfit.fit(wish(1, Some("any")), &mut told).expect("its secrets are there");
         // When its provider tells all of it in base64, as clouds do, and the token right behind another secret's base64
         let whole = "IyEvYmluL3NoCmV4cG9ydCBUT0tFTj1pZC5zZXNhbWUgIyBhbmQgbW9yZQpzeXN0ZW1jdGwgc3RhcnQgYWdlbnQK";
         let last = "c3lzdGVtY3RsIHN0YXJ0IGFnZW50";
@@ -389,7 +381,8 @@ mod tests {
     #[test]
     fn what_a_provider_tells_on_is_blotted_out_or_refused() {
         let secrets = SecretData::new([("userData".to_owned(), "hunter2!".to_owned())].into());
-        let told = Told { secrets: Arc::new(secrets.blot()), token: Blot::default() };
+        let mut told = Told::default();
+        told.add(&secrets);
         let made = |instance: &str| MachineInstance {
             effect: EffectId(Uuid::nil()),
             instance: InstanceId(instance.into()),
@@ -401,6 +394,19 @@ mod tests {
         assert_eq!(facts, [("a ***".to_owned(), "so ***".to_owned())].into());
         let fault = told.discreet(Ok(made("i-hunter2!"))).unwrap_err();
         assert!(fault.code == FaultCode::Unknown && !fault.text.contains("hunter2!"), "{fault}");
+    }
+
+    #[test]
+    fn nothing_of_one_machine_is_told_in_the_answer_about_another() {
+        // Given a batch of two classes, whose provider tells of the second what it was told of the first
+        let mut told = Told::default();
+        for secret in ["hunter2!", "open sesame"] {
+            told.add(&SecretData::new([("userData".to_owned(), secret.to_owned())].into()));
+        }
+        told.tokens.add_bytes("the token to join with", b"id.token");
+        // Then nothing is left of any of it, however it stands together
+        let fault = told.quiet(Fault::new(FaultCode::Internal, "b3BlbiBzZXNhbWU=hunter2!id.token and open sesame"));
+        assert_eq!(fault.text, "****** and ***");
     }
 
     #[test]
