@@ -57,6 +57,8 @@ pub enum Ending {
     /// All else is, but this was given up, before the start or because its provider does not have what was asked, or waits for
     /// what was: an operator's turn.
     GivenUp { entities: Vec<String> },
+    /// All else is, but this does not go on before an operator gives a command, which is named as `why-not` names it.
+    AwaitsOperator { entities: Vec<String> },
     /// Something is not as declared when the time is over.
     Stuck { entities: Vec<String> },
     /// Something is that must never be: an orphan, a duplicate, a decision that does not replay.
@@ -90,6 +92,7 @@ pub struct Sweep {
     pub boundaries: usize,
     pub converged: usize,
     pub given_up: usize,
+    pub awaits_operator: usize,
     pub stuck: usize,
     pub violated: usize,
     /// In order of position.
@@ -170,6 +173,7 @@ pub fn sweep(
         match &trial.ending {
             Ending::Converged => sweep.converged += 1,
             Ending::GivenUp { .. } => sweep.given_up += 1,
+            Ending::AwaitsOperator { .. } => sweep.awaits_operator += 1,
             Ending::Stuck { .. } => sweep.stuck += 1,
             Ending::Violated { .. } => sweep.violated += 1,
         }
@@ -272,7 +276,11 @@ impl Boundary {
         // The window of its rollout opens after the end: until then it is as it should be.
         let awaits_window =
             |stream: &StreamId| stream.kind() == machine_deployment::State::KIND && status(stream) == "waiting";
-        let is_busy = |stream: &&StreamId| !report.resting.contains_key(*stream) && !awaits_window(stream);
+        // A simulated provider gives no reason to give anything up: what was given up after the start is stuck.
+        let awaited = |stream: &StreamId| report.awaited.get(stream).filter(|(who, _)| !report.given_up.contains(who));
+        let is_busy = |stream: &&StreamId| {
+            !report.resting.contains_key(*stream) && awaited(stream).is_none() && !awaits_window(stream)
+        };
         let busy = report.unready.iter().filter(is_busy);
         let stuck: Vec<String> =
             busy.map(|stream| format!("{stream} is {}{}", status(stream), newly(stream))).collect();
@@ -300,6 +308,13 @@ impl Boundary {
             }
         });
         let given_up: Vec<String> = told.collect();
-        if given_up.is_empty() { Ending::Converged } else { Ending::GivenUp { entities: given_up } }
+        let commands = report.unready.iter().filter_map(|stream| Some((stream, awaited(stream)?)));
+        let told = commands.map(|(stream, (_, command))| format!("{stream} is {}: run `{command}`", status(stream)));
+        let waiting: Vec<String> = told.collect();
+        match (given_up.is_empty(), waiting.is_empty()) {
+            (true, true) => Ending::Converged,
+            (true, false) => Ending::AwaitsOperator { entities: waiting },
+            (false, _) => Ending::GivenUp { entities: [given_up, waiting].concat() },
+        }
     }
 }

@@ -307,3 +307,48 @@ fn what_a_provider_cannot_do_is_given_up_after_the_start_and_not_stuck() {
     };
     assert_eq!(entities[..], ["volume/dreams was given up after the start: its provider cannot do it"]);
 }
+
+/// The manifest of a set, or of a deployment, of so many machines.
+fn of_number(kind: &str, replicas: u32) -> String {
+    let template = "template: {spec: {provider: simulated}}";
+    format!(
+        "apiVersion: bailiwick/v1\nkind: {kind}\nmetadata: {{name: web}}\nspec: {{replicas: {replicas}, {template}}}\n"
+    )
+}
+
+/// Eight machines are protected, and then one is enough: swept from every n-th prefix of what comes of it. The set is frozen.
+fn swept_surplus(kind: &str, machines: &str, every: usize) -> Sweep {
+    let mut simulation = Simulation::of(Scenario::of_manifest(&of_number(kind, 8)).expect("good"));
+    let wishes = {
+        let fewer = of_number(kind, 1);
+        let manifest = crate::manifest::parse(&[Source::new("web.yaml", fewer)], &Known::default()).expect("good");
+        manifest.documents.into_iter().map(|document| document.wish).collect()
+    };
+    let mut at = |at_ms, what| simulation.script.push(Planned { at_ms, what });
+    for number in 1..=8 {
+        let entity = format!("machine/{machines}-{number}").parse().expect("a stream");
+        at(1_200_000, Happening::Protect { entity, on: true });
+    }
+    at(1_800_000, Happening::Apply(wishes));
+    simulation.until_ms = 3_600_000;
+    let (report, kept) = simulation.run_and_keep().expect("it runs");
+    assert!(report.wrong.is_empty() && !report.converged, "{report:#?}");
+    let journal = ReadOnlyJournal::open_on(Arc::new(kept.disk)).expect("a journal that nobody has open");
+    let setup = Setup { every: every.try_into().expect("at least 1"), ..Setup::default() };
+    sweep(&journal, setup, &|_, _| ()).expect("it can be swept")
+}
+
+#[test]
+fn what_an_operator_has_to_give_a_command_for_is_named_and_not_stuck() {
+    for (kind, machines, every) in [("MachineSet", "web", 3), ("MachineDeployment", "web-1", 4)] {
+        // when
+        let sweep = swept_surplus(kind, machines, every);
+        // then
+        assert!(sweep.is_good() && sweep.converged > 0 && sweep.awaits_operator > 0, "{:#?}", bad(&sweep));
+        let Some(Ending::AwaitsOperator { entities }) = sweep.trials.last().map(|trial| &trial.ending) else {
+            panic!("{:#?}", sweep.trials.last());
+        };
+        let command = format!("run `bailiwick unprotect machine/{machines}-1`");
+        assert!(!entities.is_empty() && entities.iter().all(|told| told.ends_with(&command)), "{entities:?}");
+    }
+}

@@ -93,10 +93,12 @@ fn opened(global: &Global, named: Option<PathBuf>) -> Result<ReadOnlyJournal, Cl
 /// The sums, and every start that did not converge.
 fn table(sweep: &Sweep) -> Table {
     let mut table = Table::of([Column::always("FIELD"), Column::always("VALUE")]);
-    let verdict = match (sweep.is_good(), sweep.given_up) {
-        (true, 0) => Cell::good("converges from every start"),
-        (true, _) => Cell::busy("converges, except for what was given up"),
-        (false, _) => Cell::bad("does not converge"),
+    let verdict = match (sweep.is_good(), sweep.given_up, sweep.awaits_operator) {
+        (true, 0, 0) => Cell::good("converges from every start"),
+        (true, _, 0) => Cell::busy("converges, except for what was given up"),
+        (true, 0, _) => Cell::busy("converges, except for what waits for an operator"),
+        (true, _, _) => Cell::busy("converges, except for what was given up or waits for an operator"),
+        (false, ..) => Cell::bad("does not converge"),
     };
     table.add([Cell::from("the node"), verdict]);
     for (name, number) in [
@@ -104,6 +106,7 @@ fn table(sweep: &Sweep) -> Table {
         ("starts", sweep.trials.len()),
         ("converged", sweep.converged),
         ("given up", sweep.given_up),
+        ("waiting", sweep.awaits_operator),
         ("stuck", sweep.stuck),
         ("violated", sweep.violated),
     ] {
@@ -118,6 +121,7 @@ fn table(sweep: &Sweep) -> Table {
         let (name, lines) = match &trial.ending {
             Ending::Converged => continue,
             Ending::GivenUp { entities } => (Cell::from("given up"), entities),
+            Ending::AwaitsOperator { entities } => (Cell::from("waiting"), entities),
             Ending::Stuck { entities } => (Cell::bad("stuck"), entities),
             Ending::Violated { wrong } => (Cell::bad("violated"), wrong),
         };

@@ -424,9 +424,14 @@ impl Course {
         let unready = observer.unready();
         let not_offered: BTreeSet<StreamId> = observer.not_offered().into_iter().collect();
         let resigned = self.setup.resigned.union(&not_offered).cloned().collect();
-        let resting = unready
+        let resting: BTreeMap<StreamId, StreamId> = unready
             .iter()
-            .filter_map(|stream| observer.waits_for(stream, &resigned).map(|reason| (stream.clone(), reason)));
+            .filter_map(|stream| observer.waits_for(stream, &resigned).map(|reason| (stream.clone(), reason)))
+            .collect();
+        let awaited = unready
+            .iter()
+            .filter(|stream| !resting.contains_key(*stream))
+            .filter_map(|stream| Some((stream.clone(), observer.awaited_command(stream)?)));
         let elapsed_ms = self.clock.elapsed_ms();
         let converged_ms = self.ending.converged_ms(&self.setup, elapsed_ms);
         let head = journal.head();
@@ -436,7 +441,8 @@ impl Course {
             journal_hash: head.hash.iter().map(|byte| format!("{byte:02x}")).collect(),
             converged: converged_ms.is_some(),
             converged_ms,
-            resting: resting.collect(),
+            awaited: awaited.collect(),
+            resting,
             given_up: observer.given_up().into_iter().collect(),
             not_offered,
             entries: head.position.0,

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::{
     providers::simulated::Claims,
-    view::{Fleet, pending},
+    view::{Fleet, missing, pending},
 };
 
 /// The fleet as the journal tells of it, and what a simulation asks of it.
@@ -152,6 +152,14 @@ impl Observer {
         let paused = self.fleet.machine_deployments.iter().filter(|(_, folded)| folded.state.is_paused());
         streams.extend(paused.map(|(name, _)| stream::<machine_deployment::State>(name)));
         streams
+    }
+
+    /// The command that an operator has to give before an entity goes on, and the entity that waits for it, which may be another
+    /// one: as `why-not` tells it.
+    pub fn awaited_command(&self, of: &StreamId) -> Option<(StreamId, String)> {
+        let unmet = missing(&self.fleet, of)?;
+        let who = unmet.blocked_by.as_ref().map_or_else(|| Some(of.clone()), |other| other.parse().ok())?;
+        Some((who, unmet.awaited_command()?.to_owned()))
     }
 
     /// When the last of what ends by itself before that moment does so: holds, and the time for which machines are kept for

@@ -44,6 +44,9 @@ pub struct Report {
     /// Of these, those that need not be ready, and because of which of the resigned ones, or of those not offered.
     #[serde(skip)]
     pub resting: BTreeMap<StreamId, StreamId>,
+    /// Of the others, those that an operator has to give a command for: who waits for it, and the command line.
+    #[serde(skip)]
+    pub awaited: BTreeMap<StreamId, (StreamId, String)>,
     /// The entities whose work was given up.
     pub given_up: BTreeSet<StreamId>,
     /// Those of them whose provider does not have what was asked of it.

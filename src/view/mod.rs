@@ -74,4 +74,4 @@ pub use selector::{InvalidSelector, Selector, has_labels};
 pub use status::{Count, Pending, Standing, Status, declared, near_matches, pending, standings, status};
 pub use storage_rows::{StorageRow, storage};
 pub use upcoming::{Upcoming, upcoming};
-pub use why_not::{Unmet, WANTED, WhyNot, askable, can_be_asked, why_not};
+pub use why_not::{Unmet, WANTED, WhyNot, askable, can_be_asked, missing, why_not};

@@ -73,6 +73,19 @@ impl Unmet {
     pub(super) fn looked_at(self, at: Option<Timestamp>) -> Self {
         Self { next_look: at.map(|at| at.to_string()), next_look_ms: at.map(|at| at.0), ..self }
     }
+
+    /// The command line that an operator has to give; none if it goes on by itself, or if something else may help, too.
+    pub fn awaited_command(&self) -> Option<&str> {
+        let line = self.satisfied_by.strip_prefix('`').filter(|_| self.next_look_ms.is_none())?;
+        line.split('`').next().filter(|line| line.starts_with("bailiwick "))
+    }
+}
+
+/// What is missing until an entity is as it should be: ready, or gone if it is on its way out. Nothing for what is so, and for
+/// kinds that cannot be asked.
+pub fn missing(fleet: &Fleet, entity: &StreamId) -> Option<Unmet> {
+    let wanted = if fleet.life(entity) == Some(Life::Alive) { "ready" } else { "removed" };
+    why_not(fleet, entity, wanted)?.unmet
 }
 
 /// Why an entity is not in that state; none if it never existed, or there is no answer for its kind.

@@ -16,7 +16,7 @@ use super::{
     machine_sets::{cut_off, machine_set_row},
     members::{MemberRow, member_row, members_of},
     replica_sets::{planned, replica_set_row},
-    why_not::{A_REQUEST, NO_REQUEST, THE_END, Unmet, declared, why_not},
+    why_not::{A_REQUEST, NO_REQUEST, THE_END, Unmet, declared, missing, why_not},
 };
 use crate::words::count;
 
@@ -24,12 +24,13 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
     let folded = fleet.machine_sets.folded(name)?;
     let (state, row) = (&folded.state, machine_set_row(fleet, name, folded));
     let stream = StreamId::new(machine_set::State::KIND, name).ok()?;
-    let mut machines = fleet.machines.iter().filter(|(_, machine)| {
-        let set = machine.state.spec.as_ref().and_then(|spec| spec.set.as_ref());
-        machine.state.life.exists() && set.is_some_and(|set| set.as_str() == name)
-    });
+    let is_of_set = |state: &machine::State| {
+        let set = state.spec.as_ref().and_then(|spec| spec.set.as_ref());
+        state.life.exists() && set.is_some_and(|set| set.as_str() == name)
+    };
+    let machines = || fleet.machines.iter().filter(|(_, machine)| is_of_set(&machine.state));
     if wanted == "removed" {
-        let left = machines.next().map(|(machine, _)| format!("machine/{machine}"));
+        let left = machines().next().map(|(machine, _)| format!("machine/{machine}"));
         let deployment = state.spec.as_ref().and_then(|spec| spec.deployment.as_ref());
         let by_owner = deployment.filter(|_| state.life == Life::Alive).map(|owner| owned(fleet, owner));
         let by_hold = state.hold.as_ref().filter(|_| state.life == Life::Alive).map(|hold| {
@@ -47,7 +48,18 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
         let unmet = Unmet::new("the end of its hold", because, format!("`bailiwick unhold {stream}`"));
         return Some(Some(unmet.looked_at(hold.until)));
     }
-    let lacks = row.machines < usize::try_from(row.replicas).unwrap_or(usize::MAX) || !row.failed_machines.is_empty();
+    let replicas = usize::try_from(row.replicas).unwrap_or(usize::MAX);
+    let is_protected = |(name, _): &(&str, _)| {
+        StreamId::new(machine::State::KIND, name).is_ok_and(|machine| fleet.is_protected(&machine))
+    };
+    // Whatever else it waits for: it keeps what it has too many of, and so creates nothing.
+    if let Some((kept, _)) = machines().find(is_protected).filter(|_| replicas < row.machines) {
+        let has = count(row.machines, "machine");
+        let because = format!("it has {has} and should have {replicas}, and machine/{kept} is protected");
+        let by = format!("`bailiwick unprotect machine/{kept}`");
+        return Some(Some(Unmet::new("the end of its machines' protection", because, by)));
+    }
+    let lacks = row.machines < replicas || !row.failed_machines.is_empty();
     if let Some(frozen) = row.frozen.filter(|_| lacks) {
         let by = format!("the end of machines that are being removed, or `bailiwick thaw {stream}`");
         return Some(Some(Unmet::new("the end of its freeze", format!("it is {frozen}"), by)));
@@ -60,23 +72,14 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
         let unmet = Unmet::new("accepted machines", "one of its machines was refused", "its next attempt");
         return Some(Some(unmet.looked_at(Some(until))));
     }
-    let replicas = usize::try_from(row.replicas).unwrap_or(usize::MAX);
     if row.machines != replicas {
         let because = if row.machines < replicas {
             format!("it has {} of {}", row.machines, count(replicas, "machine"))
         } else {
             format!("it has {} and should have {replicas}", count(row.machines, "machine"))
         };
-        let is_kept = |(name, _): &(&str, _)| {
-            StreamId::new(machine::State::KIND, name).is_ok_and(|machine| fleet.is_protected(&machine))
-        };
-        let others: Vec<_> = machines.filter(|_| replicas < row.machines).collect();
-        if let Some((kept, _)) = others.iter().copied().find(is_kept) {
-            let because = format!("{because}, and machine/{kept} is protected");
-            let by = format!("`bailiwick unprotect machine/{kept}`");
-            return Some(Some(Unmet::new("the end of its machines' protection", because, by)));
-        }
-        if let Some((leaving, _)) = others.iter().find(|(_, machine)| machine.state.life == Life::Dying) {
+        let mut others = machines().filter(|_| replicas < row.machines);
+        if let Some((leaving, _)) = others.find(|(_, machine)| machine.state.life == Life::Dying) {
             let unmet = of_other(fleet, &format!("machine/{leaving}"), "removed", "the declared number of machines");
             return Some(Some(Unmet { because: format!("{because}; {}", unmet.because), ..unmet }));
         }
@@ -87,7 +90,7 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
     if wanted == "at-its-number" {
         return Some(None);
     }
-    if let Some((machine, _)) = machines.find(|(_, machine)| !machine.state.is_ready() && !machine.state.is_aside()) {
+    if let Some((machine, _)) = machines().find(|(_, machine)| !machine.state.is_ready() && !machine.state.is_aside()) {
         return Some(Some(of_other(fleet, &format!("machine/{machine}"), "ready", "ready machines")));
     }
     if row.ready {
@@ -134,8 +137,13 @@ pub(super) fn of_machine_deployment(fleet: &Fleet, name: &str, wanted: &str) -> 
     }
     for set in sets.filter(|set| !as_wanted(set)) {
         let entity = format!("machine-set/{}", set.name);
+        // It is not there yet, or is ready, and the deployment has not seen that: both are the deployment's own to mend.
+        if entity.parse().is_ok_and(|stream| missing(fleet, &stream).is_none()) {
+            continue;
+        }
         let answer = of_other(fleet, &entity, "ready", "available machines");
-        if answer.blocked_by.as_deref() != Some(entity.as_str()) || set.counts.failure.is_some() {
+        let is_another = answer.blocked_by.as_deref() != Some(entity.as_str());
+        if is_another || answer.awaited_command().is_some() || set.counts.failure.is_some() {
             return Some(Some(answer));
         }
     }
@@ -296,15 +304,18 @@ fn as_noun(status: &str) -> String {
 /// What another entity lacks, as what is missing here.
 pub(super) fn of_other(fleet: &Fleet, other: &str, wanted: &str, precondition: &'static str) -> Unmet {
     let answer = other.parse::<StreamId>().ok().and_then(|stream| why_not(fleet, &stream, wanted));
-    match answer.and_then(|answer| answer.unmet) {
-        Some(unmet) => Unmet {
+    match answer.map(|answer| answer.unmet) {
+        Some(Some(unmet)) => Unmet {
             precondition,
             because: format!("{other}: {}", unmet.because),
             blocked_by: Some(unmet.blocked_by.unwrap_or_else(|| other.to_owned())),
             ..unmet
         },
-        None if wanted == "removed" => Unmet::new(precondition, format!("{other} is gone"), "it completes by itself"),
-        None => Unmet {
+        Some(None) if wanted != "removed" => {
+            Unmet::new(precondition, format!("{other} is {wanted}"), "nothing to do: it completes by itself")
+        }
+        _ if wanted == "removed" => Unmet::new(precondition, format!("{other} is gone"), "it completes by itself"),
+        _ => Unmet {
             blocked_by: Some(other.to_owned()),
             ..Unmet::new(precondition, format!("{other} does not exist"), "`bailiwick apply` its manifest")
         },
