@@ -112,7 +112,7 @@ fn clear(into: &Path, is_new: bool) -> io::Result<()> {
     Ok(())
 }
 
-fn cannot(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> CliError {
+pub(super) fn cannot(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> CliError {
     let message = format!("cannot {doing} {}", path.display());
     move |error| match is_full(&error) {
         true => CliError::of_system(message, &error),

@@ -267,17 +267,21 @@ impl From<OutputError> for CliError {
 
 /// Why lines were not taken in.
 pub(super) fn not_imported(error: ImportError) -> CliError {
+    let message = error.to_string();
+    if let ImportError::Target { source, .. } = error {
+        let opened = CliError::from(*source);
+        return CliError { causes: [vec![opened.message], opened.causes].concat(), message, ..opened };
+    }
     let told = match &error {
         ImportError::Line { problem: LineProblem::Newer { .. }, .. } => {
-            CliError::new(Exit::Error, "not-imported", error.to_string())
-                .next("import it with the release that wrote it")
+            CliError::new(Exit::Error, "not-imported", message).next("import it with the release that wrote it")
         }
-        ImportError::Line { .. } => CliError::new(Exit::Integrity, "not-imported", error.to_string())
+        ImportError::Line { .. } => CliError::new(Exit::Integrity, "not-imported", message)
             .next("export the journal again: this is no export, or it was changed; no journal was created"),
         ImportError::Write { source, .. } if is_full(source) => {
-            return CliError::of_system(error.to_string(), source);
+            return CliError::of_system(message, source);
         }
-        _ => CliError::new(Exit::Error, "not-imported", error.to_string()),
+        _ => CliError::new(Exit::Error, "not-imported", message),
     };
     Error::source(&error).into_iter().fold(told, |told, cause| told.because(cause))
 }

@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::{
     Global, backup,
     exit::{CliError, Exit},
-    failures::not_imported,
+    failures::{is_full, not_imported},
     output::{Cell, Column, OutputError, Table},
     progress::say,
     session,
@@ -27,6 +27,7 @@ use crate::{
     api::wire::journal::{Amounts, Checked, Counted, Recoverable, hex},
     client::ClientError,
     config::journal_dir,
+    node::place,
     words,
 };
 
@@ -231,6 +232,10 @@ fn import(global: &Global, data_dir: &Path, dir: &Path, args: &ImportArgs) -> Re
         bailiwick_journal::import_as(&mut BufReader::new(file), dir, identity)
     }
     .map_err(not_imported)?;
+    if args.as_new {
+        // There is no original that it could be taken for.
+        place::note_origin(data_dir, imported.journal, data_dir).map_err(backup::cannot("write into", data_dir))?;
+    }
     let json = json!({"journal": imported.journal, "entries": imported.entries, "blocks": imported.blocks, "hash": hex(&imported.hash)});
     global.output.show(&json, || {
         let mut table = fields();
@@ -335,6 +340,7 @@ impl From<SalvageError> for CliError {
     fn from(error: SalvageError) -> Self {
         match error {
             SalvageError::Source { source } | SalvageError::Target { source } => source.into(),
+            SalvageError::Io { ref source, .. } if is_full(source) => Self::of_system(error.to_string(), source),
             SalvageError::Io { .. } => {
                 let told = Self::new(Exit::Error, "not-salvaged", error.to_string());
                 std::error::Error::source(&error).into_iter().fold(told, |told, cause| told.because(cause))

@@ -55,7 +55,10 @@ pub(super) struct Elsewhere {
 /// # Errors
 /// If the note of the last place cannot be read.
 pub(super) fn look(data_dir: &Path) -> io::Result<Result<Elsewhere, Twin>> {
-    let Some(noted) = read(data_dir)? else { return Ok(Ok(Elsewhere::default())) };
+    let Ok(Occupant { journal, .. }) = occupant(&journal_dir(data_dir)) else { return Ok(Ok(Elsewhere::default())) };
+    let Some(noted) = read(data_dir)?.filter(|noted| noted.journal == journal) else {
+        return Ok(Ok(Elsewhere { before: Vec::new(), told: vec![unnoted()] }));
+    };
     let here = here(data_dir)?;
     let mut elsewhere = Elsewhere { before: noted.before, told: Vec::new() };
     if noted.now != here {
@@ -88,6 +91,15 @@ pub(super) fn look(data_dir: &Path) -> io::Result<Result<Elsewhere, Twin>> {
         }
     }
     Ok(Ok(elsewhere))
+}
+
+/// What is said of a journal that came without a note: it was copied without it, imported, or salvaged.
+fn unnoted() -> String {
+    format!(
+        "there is no record of where this journal was before (place.json is missing, or belongs to another journal); if this is \
+         a copy and a node still runs on the original, two nodes have one identity, and each treats the other's machines and \
+         volumes as its own: {MENDED}"
+    )
 }
 
 /// How two nodes come to have an identity each.

@@ -171,3 +171,38 @@ fn a_copy_of_a_data_directory_does_not_run_beside_the_original() {
     let ran = run_in(&copy, &["up", &policy, "--once"]);
     assert!(!ran.err.contains("COPY:"), "{ran:?}");
 }
+
+#[test]
+fn a_journal_that_came_alone_is_told_to_be_perhaps_a_copy() {
+    // given the journal of a data directory, and its key, without all else
+    let lab = Lab::new();
+    lab.up();
+    let copy = lab.data().with_file_name("copy");
+    fs::create_dir(&copy).expect("a new folder");
+    for part in ["journal", "node.key"] {
+        let copied =
+            std::process::Command::new("cp").arg("-a").arg(lab.data().join(part)).arg(&copy).status().expect("cp");
+        assert!(copied.success());
+    }
+    // when its node starts, then it says that there may be an original; and once is enough
+    let told = "COPY: there is no record of where this journal was before";
+    assert!(served(&copy).err.contains(told));
+    assert!(!served(&copy).err.contains("COPY:"));
+    // and what has an identity of its own, or is new, is no copy
+    let (file, other) = (lab.data().with_file_name("journal.jsonl"), lab.data().with_file_name("other"));
+    let file = file.to_str().expect("text");
+    run_in(lab.data(), &["journal", "export", file]).code(0);
+    run_in(&other, &["journal", "import", "--as-new", file]).code(0);
+    for dir in [&other, &lab.data().with_file_name("new")] {
+        assert!(!served(dir).err.contains("COPY:"));
+    }
+    lab.down();
+}
+
+/// What a node says that is started and stopped.
+fn served(dir: &Path) -> Ran {
+    let node = start_in(dir, &["serve"]);
+    node.says("listening on");
+    node.signal(Signal::TERM);
+    node.ended().code(0)
+}

@@ -5,7 +5,7 @@ use std::{fs, io::Write, path::PathBuf, process::Command};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::support::{Lab, QUICK, Ran, eventually};
+use super::support::{Lab, QUICK, Ran, eventually, run_in};
 
 /// A small file system of its own for the data directory.
 struct Small {
@@ -84,6 +84,18 @@ fn a_backup_that_finds_no_room_fails_and_leaves_nothing() {
     node.ended().code(0);
     // Then it says so each time, and nothing is left of it
     fails();
+    // And so do its export that is imported there, and what is salvaged, when there is room for a part, and when there is none
+    let export = lab.data().with_file_name("journal.jsonl");
+    lab.run(&["journal", "export", export.to_str().expect("text")]).code(0);
+    for is_full in [false, true] {
+        if is_full {
+            small.fill();
+        }
+        run_in(&into, &["journal", "import", export.to_str().expect("text")]).code(74).says("free space");
+        let (from, into) = (lab.data().to_str().expect("text"), into.to_str().expect("text"));
+        lab.run(&["journal", "salvage", from, "--into", into]).code(74).says("free space");
+        let _ = fs::remove_dir_all(into);
+    }
 }
 
 #[test]
