@@ -168,7 +168,9 @@ fn how(status: &str, detail: Option<String>) -> String {
     let is = match status {
         "attaching" => "it is being attached".to_owned(),
         "creating" => "it is being created".to_owned(),
+        "destroying" => "it is being destroyed".to_owned(),
         "detaching" => "it is being detached".to_owned(),
+        "releasing" => "it is being released".to_owned(),
         "removed" => "it has been removed".to_owned(),
         "removing" => "it is being removed".to_owned(),
         "voter" | "learner" => format!("it is still a {status}"),

@@ -146,6 +146,7 @@ impl State {
             (Storage::Creating(_), _) => "creating",
             (Storage::Provisioned { .. }, Life::Alive) if self.lost.is_some() => "lost",
             (Storage::Destroying { effort, .. }, _) if effort.overdue.is_some() => "blocked",
+            (Storage::Destroying { .. }, _) if self.removal == Removal::Release => "releasing",
             (Storage::Destroying { .. }, _) => "destroying",
             (_, Life::Dying) => "dying",
             (Storage::Provisioned { .. }, _) if self.attached_to.is_some() => "reserved",

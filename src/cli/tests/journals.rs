@@ -8,7 +8,7 @@ use std::{
 
 use bailiwick_actors::{
     contract::{Decider, Entity, Known, NoView, PolicyInForce, Request},
-    machine, machine_class, machine_deployment, machine_set, member,
+    filesystem, machine, machine_class, machine_deployment, machine_set, member,
     policy::{self, Document},
     ports::{
         Condition, Healthy,
@@ -19,7 +19,7 @@ use bailiwick_actors::{
     },
     replica_set,
     testing::Desk,
-    vocab::{ClassContent, Day, Fault, FaultCode, Timestamp, Window, Windows, derived_uuid},
+    vocab::{ClassContent, Day, Fault, FaultCode, SizeMib, Timestamp, Window, Windows, derived_uuid},
     volume,
 };
 use bailiwick_journal::{Journal, LocalJournal, append_blocking, disk::SimulatedDisk, import};
@@ -94,7 +94,7 @@ fn by_hand() -> Exported {
     exported("by-hand", &hand.journal)
 }
 
-/// Machines that are unhealthy and held, and a volume that is lost for a while.
+/// Machines that are unhealthy and held, a volume that is lost for a while, and storage that is to be released.
 fn at_a_desk() -> Exported {
     use machine::Command::Hold;
     use volume::{Command, Report, Storage};
@@ -120,6 +120,14 @@ fn at_a_desk() -> Exported {
     desk.lose("web");
     desk.carry_out();
     desk.machine("web", Hold { reason: "somebody looks at it".into(), until: None });
+    desk.settle();
+    let provider = || "desk".parse().expect("a name");
+    let files = filesystem::Spec { provider: provider(), size: SizeMib(8), backing: None, machine: None };
+    desk.declare_volume("spare");
+    desk.filesystem("files", filesystem::Command::Declare(files));
+    desk.settle();
+    desk.volume("spare", Command::Release);
+    desk.filesystem("files", filesystem::Command::Release);
     desk.settle();
     exported("at-a-desk", &journal)
 }

@@ -22,8 +22,18 @@ use crate::view::{
 };
 
 impl Shown for volume::State {
-    const STATUSES: &'static [&'static str] =
-        &["pending", "creating", "available", "reserved", "lost", "failed", "dying", "destroying", "blocked"];
+    const STATUSES: &'static [&'static str] = &[
+        "pending",
+        "creating",
+        "available",
+        "reserved",
+        "lost",
+        "failed",
+        "dying",
+        "releasing",
+        "destroying",
+        "blocked",
+    ];
     const GOALS: &'static [&'static str] = &["ready", "attached", "removed"];
 
     fn fold<'f>(fleet: &'f Fleet, _kind: &str) -> Option<&'f Fold<Self>> {
@@ -117,7 +127,7 @@ impl Shown for volume_attachment::State {
 
 impl Shown for filesystem::State {
     const STATUSES: &'static [&'static str] =
-        &["pending", "creating", "available", "reserved", "failed", "dying", "destroying", "blocked"];
+        &["pending", "creating", "available", "reserved", "failed", "dying", "releasing", "destroying", "blocked"];
     const GOALS: &'static [&'static str] = &["ready", "mounted", "removed"];
 
     fn fold<'f>(fleet: &'f Fleet, _kind: &str) -> Option<&'f Fold<Self>> {
