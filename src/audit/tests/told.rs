@@ -1,6 +1,12 @@
 //! Stories and causes.
 
-use bailiwick_actors::{policy::Document, testing::Desk, volume_attachment};
+use bailiwick_actors::{
+    machine,
+    policy::Document,
+    ports::{Condition, Healthy},
+    testing::Desk,
+    volume_attachment,
+};
 use bailiwick_journal::{Filter, Journal, Position, StreamId};
 
 use super::journals::{busy, empty};
@@ -70,6 +76,30 @@ fn a_silence_that_is_over_is_not_why_a_machine_is_as_it_is() {
     assert!(told().contains("will be given up at"), "{}", told());
     desk.report_node("web", true);
     assert_eq!(told(), "became healthy");
+}
+
+#[test]
+fn what_its_agent_says_now_is_why_a_machine_is_unhealthy_and_what_it_said_before_is_not() {
+    // given a machine that somebody looked at, with a condition that nothing follows from
+    let journal = empty();
+    let mut desk = Desk::new(journal.clone());
+    desk.revise(Document::default());
+    desk.declare_machine("web");
+    desk.settle();
+    desk.report_node("web", true);
+    let told = || why_at_end(&*journal, &whole(stream("machine/web"))).steps[0].line.what();
+    let created = told();
+    desk.machine("web", machine::Command::Hold { reason: "its disk".into(), until: None });
+    desk.machine("web", machine::Command::Unhold);
+    assert_eq!(told(), "hold ended");
+    // when its workload ends again and again
+    let workload = |healthy| Condition { kind: "WorkloadRunning/app".into(), healthy, text: "its exits".into() };
+    desk.report_conditions("web", vec![workload(Healthy::No)]);
+    // then that is told, until it runs
+    assert!(told().contains("WorkloadRunning/app"), "{}", told());
+    desk.report_conditions("web", vec![workload(Healthy::Yes)]);
+    assert_eq!(told(), "hold ended");
+    assert!(created.contains("created instance"), "{created}");
 }
 
 #[test]

@@ -132,6 +132,10 @@ pub(super) enum Told {
     /// It is not well; no matter any more once it has recovered.
     Ailment,
     Recovery,
+    /// Its agent reports something that is not healthy, or has fallen silent; no matter any more once it has reported again.
+    Unwell,
+    /// Its agent reports that all is healthy.
+    Well,
     /// An attachment was there, or is there again, or still: no matter if it was looked at and had not changed.
     Attached,
     /// It is looked whether it is still attached.
@@ -145,6 +149,11 @@ impl Told {
             machine::State::KIND => match machine::Event::load(event) {
                 Ok(machine::Event::BecameSuspect { .. } | machine::Event::BecameOverdue { .. }) => Some(Self::Ailment),
                 Ok(machine::Event::BecameWell { .. }) => Some(Self::Recovery),
+                Ok(machine::Event::NodeReported { conditions, .. }) => {
+                    let is_well = conditions.iter().all(|condition| condition.healthy.is_yes());
+                    Some(if is_well { Self::Well } else { Self::Unwell })
+                }
+                Ok(machine::Event::NodeWentStale { .. }) => Some(Self::Unwell),
                 _ => None,
             },
             volume_attachment::State::KIND => match volume_attachment::Event::load(event) {

@@ -73,6 +73,8 @@ fn last_that_matters(journal: &dyn Journal, entity: &StreamId, at: Position) -> 
 struct Newer {
     /// It became well again.
     recovery: Option<Start>,
+    /// Its agent has reported since: what it said before is over.
+    has_reported: bool,
     /// It was found attached, perhaps as it had been before.
     attached: Option<Start>,
     /// Since when a replica set is led and fares as it does now, as far as its entries were read.
@@ -89,6 +91,13 @@ impl Newer {
         };
         let (recovered, mattered) = (that_are(Told::Recovery), that_are(Told::Matter));
         let (ailed, checked, attached) = (that_are(Told::Ailment), that_are(Told::Check), that_are(Told::Attached));
+        let (unwell, well) = (that_are(Told::Unwell), that_are(Told::Well));
+        let had_reported = self.has_reported;
+        self.has_reported |= !unwell.is_empty() || !well.is_empty();
+        if !had_reported && !unwell.is_empty() {
+            let all = [mattered, ailed, unwell].into_iter().flatten().collect();
+            return Some(Start { entry, events: Some(all) });
+        }
         if let Some(changed) = self.led_otherwise(&entry, !mattered.is_empty()) {
             return Some(changed);
         }
