@@ -277,7 +277,7 @@ impl Boundary {
         let awaits_window =
             |stream: &StreamId| stream.kind() == machine_deployment::State::KIND && status(stream) == "waiting";
         // A simulated provider gives no reason to give anything up: what was given up after the start is stuck.
-        let awaited = |stream: &StreamId| report.awaited.get(stream).filter(|(who, _)| !report.given_up.contains(who));
+        let awaited = |stream: &StreamId| report.awaited.get(stream).filter(|it| !report.given_up.contains(&it.by));
         let is_busy = |stream: &&StreamId| {
             !report.resting.contains_key(*stream) && awaited(stream).is_none() && !awaits_window(stream)
         };
@@ -309,7 +309,7 @@ impl Boundary {
         });
         let given_up: Vec<String> = told.collect();
         let commands = report.unready.iter().filter_map(|stream| Some((stream, awaited(stream)?)));
-        let told = commands.map(|(stream, (_, command))| format!("{stream} is {}: run `{command}`", status(stream)));
+        let told = commands.map(|(stream, it)| format!("{stream}: {}; run `{}`", it.because, it.command));
         let waiting: Vec<String> = told.collect();
         match (given_up.is_empty(), waiting.is_empty()) {
             (true, true) => Ending::Converged,

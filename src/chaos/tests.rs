@@ -348,7 +348,7 @@ fn what_an_operator_has_to_give_a_command_for_is_named_and_not_stuck() {
         let Some(Ending::AwaitsOperator { entities }) = sweep.trials.last().map(|trial| &trial.ending) else {
             panic!("{:#?}", sweep.trials.last());
         };
-        let command = format!("run `bailiwick unprotect machine/{machines}-1`");
+        let command = format!("machine/{machines}-1 is protected; run `bailiwick unprotect machine/{machines}-1`");
         assert!(!entities.is_empty() && entities.iter().all(|told| told.ends_with(&command)), "{entities:?}");
     }
 }

@@ -431,7 +431,7 @@ impl Course {
         let awaited = unready
             .iter()
             .filter(|stream| !resting.contains_key(*stream))
-            .filter_map(|stream| Some((stream.clone(), observer.awaited_command(stream)?)));
+            .filter_map(|stream| Some((stream.clone(), observer.awaits_operator(stream)?)));
         let elapsed_ms = self.clock.elapsed_ms();
         let converged_ms = self.ending.converged_ms(&self.setup, elapsed_ms);
         let head = journal.head();

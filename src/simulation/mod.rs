@@ -26,7 +26,7 @@ pub use crash::{CrashAt, CrashKind};
 pub use devices::Devices;
 pub use ending::Ends;
 pub use engine::{Beginning, Simulation, SimulationError};
-pub use observer::Observer;
+pub use observer::{Awaited, Observer};
 pub use report::Report;
 pub use scenario::{Expectations, Options, Scenario, ScenarioError, read, run, simulation};
 pub use script::{DiskSpace, Happening, Planned, commands_for};

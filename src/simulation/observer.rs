@@ -21,6 +21,16 @@ use crate::{
     view::{Fleet, missing, pending},
 };
 
+/// A command that an operator has to give before an entity goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Awaited {
+    /// The entity that waits for it, which may be another one.
+    pub by: StreamId,
+    pub because: String,
+    /// The command line.
+    pub command: String,
+}
+
 /// The fleet as the journal tells of it, and what a simulation asks of it.
 #[derive(Clone, Debug, Default)]
 pub struct Observer {
@@ -154,12 +164,12 @@ impl Observer {
         streams
     }
 
-    /// The command that an operator has to give before an entity goes on, and the entity that waits for it, which may be another
-    /// one: as `why-not` tells it.
-    pub fn awaited_command(&self, of: &StreamId) -> Option<(StreamId, String)> {
+    /// What an entity waits for until an operator gives a command, as `why-not` tells it.
+    pub fn awaits_operator(&self, of: &StreamId) -> Option<Awaited> {
         let unmet = missing(&self.fleet, of)?;
-        let who = unmet.blocked_by.as_ref().map_or_else(|| Some(of.clone()), |other| other.parse().ok())?;
-        Some((who, unmet.awaited_command()?.to_owned()))
+        let by = unmet.blocked_by.as_ref().map_or_else(|| Some(of.clone()), |other| other.parse().ok())?;
+        let command = unmet.awaited_command()?.to_owned();
+        Some(Awaited { by, because: unmet.because, command })
     }
 
     /// When the last of what ends by itself before that moment does so: holds, and the time for which machines are kept for

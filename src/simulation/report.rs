@@ -6,7 +6,7 @@ use bailiwick_journal::StreamId;
 
 use serde::Serialize;
 
-use super::StoryLine;
+use super::{Awaited, StoryLine};
 
 /// What came out of a simulation.
 #[derive(Clone, Debug, Serialize)]
@@ -44,9 +44,9 @@ pub struct Report {
     /// Of these, those that need not be ready, and because of which of the resigned ones, or of those not offered.
     #[serde(skip)]
     pub resting: BTreeMap<StreamId, StreamId>,
-    /// Of the others, those that an operator has to give a command for: who waits for it, and the command line.
+    /// Of the others, those that do not go on before an operator gives a command.
     #[serde(skip)]
-    pub awaited: BTreeMap<StreamId, (StreamId, String)>,
+    pub awaited: BTreeMap<StreamId, Awaited>,
     /// The entities whose work was given up.
     pub given_up: BTreeSet<StreamId>,
     /// Those of them whose provider does not have what was asked of it.
