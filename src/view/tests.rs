@@ -1,6 +1,7 @@
 //! The same views live, at the head, and at any earlier moment.
 
 mod frozen;
+mod unmounted;
 mod voters;
 
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use bailiwick_actors::{
     contract::Decider,
     filesystem, filesystem_attachment, machine,
     shell::Kind,
-    vocab::{Effort, Life, Name, StorageRemoval, Timestamp},
+    vocab::{Effort, Life, Name, Outlook, StorageRemoval, Timestamp},
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
@@ -91,11 +91,12 @@ fn filesystem_made(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) 
     if let Some(unmet) = declared(state.life) {
         return Some(unmet);
     }
+    let volume_at = |volume: &Name| fleet.volumes.get(volume.as_str()).and_then(|volume| volume.attached_to.as_ref());
     match &state.storage {
         filesystem::Storage::Provisioned { .. } => None,
         filesystem::Storage::None => Some(match (state.backing(), state.machine()) {
             (Some(volume), _) => {
-                let there = fleet.volumes.get(volume.as_str()).and_then(|volume| volume.attached_to.as_ref());
+                let there = volume_at(volume);
                 let wanted = if there.is_some() { "attached" } else { "ready" };
                 let volume = format!("volume/{volume}");
                 match state.machine() {
@@ -106,6 +107,11 @@ fn filesystem_made(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) 
             (None, Some(machine)) => of_other_or(fleet, &format!("machine/{machine}"), "running", "its machine"),
             (None, None) => unmounted(entity, None),
         }),
+        // It was attached when the last attempt failed, and is not any more: no attempt helps before it is again.
+        filesystem::Storage::Creating { effort, .. } if state.awaits_mount() && effort.outlook != Outlook::Trying => {
+            let there = state.backing().and_then(volume_at);
+            Some(unmounted(entity, there).looked_at(effort.wakes_at(None)))
+        }
         filesystem::Storage::Creating { effort, .. } | filesystem::Storage::Destroying { effort, .. } => {
             Some(effort_unmet(MADE, "creating it", effort, again(entity)).looked_at(effort.wakes_at(None)))
         }
