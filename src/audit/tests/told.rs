@@ -1,5 +1,7 @@
 //! Stories and causes.
 
+use std::sync::Arc;
+
 use bailiwick_actors::{
     machine,
     policy::Document,
@@ -61,14 +63,20 @@ fn after_a_loss_and_a_replacement_why_tells_of_the_loss_and_how_it_was_seen() {
     assert!(why.steps[lost].ordered_by.is_some(), "{why}");
 }
 
-#[test]
-fn a_silence_that_is_over_is_not_why_a_machine_is_as_it_is() {
+/// A machine whose agent has reported that all is well.
+fn well() -> (Arc<dyn Journal>, Desk) {
     let journal = empty();
     let mut desk = Desk::new(journal.clone());
     desk.revise(Document::default());
     desk.declare_machine("web");
     desk.settle();
     desk.report_node("web", true);
+    (journal, desk)
+}
+
+#[test]
+fn a_silence_that_is_over_is_not_why_a_machine_is_as_it_is() {
+    let (journal, mut desk) = well();
     let last_seen = desk.now;
     desk.now = desk.now.after(3_600_000);
     desk.report_silent("web", last_seen);
@@ -81,14 +89,9 @@ fn a_silence_that_is_over_is_not_why_a_machine_is_as_it_is() {
 #[test]
 fn what_its_agent_says_now_is_why_a_machine_is_unhealthy_and_what_it_said_before_is_not() {
     // given a machine that somebody looked at, with a condition that nothing follows from
-    let journal = empty();
-    let mut desk = Desk::new(journal.clone());
-    desk.revise(Document::default());
-    desk.declare_machine("web");
-    desk.settle();
-    desk.report_node("web", true);
+    let (journal, mut desk) = well();
     let told = || why_at_end(&*journal, &whole(stream("machine/web"))).steps[0].line.what();
-    let created = told();
+    assert!(told().contains("created instance"), "{}", told());
     desk.machine("web", machine::Command::Hold { reason: "its disk".into(), until: None });
     desk.machine("web", machine::Command::Unhold);
     assert_eq!(told(), "hold ended");
@@ -99,7 +102,6 @@ fn what_its_agent_says_now_is_why_a_machine_is_unhealthy_and_what_it_said_before
     assert!(told().contains("WorkloadRunning/app"), "{}", told());
     desk.report_conditions("web", vec![workload(Healthy::Yes)]);
     assert_eq!(told(), "hold ended");
-    assert!(created.contains("created instance"), "{created}");
 }
 
 #[test]
