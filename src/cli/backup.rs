@@ -16,7 +16,7 @@ use serde_json::json;
 use super::{
     Global,
     exit::{CliError, Exit},
-    failures::{is_full, not_imported},
+    failures::{cannot, not_imported},
     output::{Cell, Column, Table},
     provider::REMEMBERED,
     session,
@@ -110,14 +110,6 @@ fn clear(into: &Path, is_new: bool) -> io::Result<()> {
         if is_dir { fs::remove_dir_all(entry.path())? } else { fs::remove_file(entry.path())? }
     }
     Ok(())
-}
-
-pub(super) fn cannot(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> CliError {
-    let message = format!("cannot {doing} {}", path.display());
-    move |error| match is_full(&error) {
-        true => CliError::of_system(message, &error),
-        false => CliError::new(Exit::Error, "unwritable", message).because(&error),
-    }
 }
 
 /// The node that works meanwhile comes first: this thread, and those that it starts, are less urgent. Where the system

@@ -1,6 +1,6 @@
 //! Errors of everything below, as they are told at the edge: code, cause, and what to do next.
 
-use std::{error::Error, io};
+use std::{error::Error, io, path::Path};
 
 use bailiwick_actors::shell::AskError;
 use bailiwick_journal::{ImportError, IntegrityReport, LineProblem, OpenError, ReadError};
@@ -69,6 +69,15 @@ impl CliError {
 /// Whether there is no room, or no more for this user.
 pub(super) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
+/// What is said when something could not be done with a file or folder.
+pub(super) fn cannot(doing: &str, path: &Path) -> impl FnOnce(io::Error) -> CliError {
+    let message = format!("cannot {doing} {}", path.display());
+    move |error| match is_full(&error) {
+        true => CliError::of_system(message, &error),
+        false => CliError::new(Exit::Error, "unwritable", message).because(&error),
+    }
 }
 
 /// A file or folder cannot be used: what helps depends on why.

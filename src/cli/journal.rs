@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::{
     Global, backup,
     exit::{CliError, Exit},
-    failures::{is_full, not_imported},
+    failures::{cannot, is_full, not_imported},
     output::{Cell, Column, OutputError, Table},
     progress::say,
     session,
@@ -234,7 +234,7 @@ fn import(global: &Global, data_dir: &Path, dir: &Path, args: &ImportArgs) -> Re
     .map_err(not_imported)?;
     if args.as_new {
         // There is no original that it could be taken for.
-        place::note_origin(data_dir, imported.journal, data_dir).map_err(backup::cannot("write into", data_dir))?;
+        place::note_origin(data_dir, imported.journal, data_dir).map_err(cannot("write into", data_dir))?;
     }
     let json = json!({"journal": imported.journal, "entries": imported.entries, "blocks": imported.blocks, "hash": hex(&imported.hash)});
     global.output.show(&json, || {
