@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use bailiwick_actors::{
     machine,
-    policy::Document,
+    policy::{Document, WhenLost},
     testing::Desk,
     vocab::{Fault, FaultCode, Timestamp},
     volume,
@@ -77,7 +77,7 @@ fn converges_after(asked: impl FnOnce(&mut Desk)) {
 #[test]
 fn a_node_that_has_no_time_is_stuck() {
     let sweep = swept(|_, _| (), Setup { until_ms: 1, ..Setup::default() });
-    assert!(sweep.stuck > 0 && !sweep.is_good(), "{sweep:?}");
+    assert!(sweep.stuck > 0 && sweep.awaits_operator == 0 && !sweep.is_good(), "{sweep:?}");
 }
 
 #[test]
@@ -351,4 +351,27 @@ fn what_an_operator_has_to_give_a_command_for_is_named_and_not_stuck() {
         let command = format!("machine/{machines}-1 is protected; run `bailiwick unprotect machine/{machines}-1`");
         assert!(!entities.is_empty() && entities.iter().all(|told| told.ends_with(&command)), "{entities:?}");
     }
+}
+
+#[test]
+fn a_lost_machine_that_the_policy_keeps_waits_for_an_operator() {
+    // given
+    let scratch = tempfile::tempdir().expect("a folder");
+    let journal = open(scratch.path());
+    let mut desk = busy(&journal);
+    let mut document = Document::default();
+    document.machines.when_lost = WhenLost::Keep;
+    desk.revise(document);
+    desk.lose("db").expect("it has an instance");
+    desk.settle();
+    drop((desk, journal));
+    // when
+    let journal = ReadOnlyJournal::open(scratch.path()).expect("a closed journal");
+    let sweep = sweep(&journal, Setup::default(), &|_, _| ()).expect("it can be swept");
+    // then
+    assert!(sweep.is_good() && sweep.awaits_operator > 0, "{:#?}", bad(&sweep));
+    let Some(Ending::AwaitsOperator { entities }) = sweep.trials.last().map(|trial| &trial.ending) else {
+        panic!("{:#?}", sweep.trials.last());
+    };
+    assert!(entities.iter().any(|told| told.ends_with("; run `bailiwick retry machine/db`")), "{entities:?}");
 }

@@ -3,6 +3,7 @@
 use bailiwick_actors::{
     contract::{Decider, NoView},
     machine::{self, Aside, Effect, Health, Instance, Node, is_overdue},
+    policy::WhenLost,
     supervisor::machines::Withholding,
     vocab::{Effort, FaultClass, Life, Name, Outlook, Timestamp},
 };
@@ -62,6 +63,10 @@ pub struct Unmet {
     /// Whom it waits for, if it is another entity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<String>,
+    /// The command line without which it does not go on, whatever the node does: an operator protected or held something, or has
+    /// to supply it. None where the node, a provider or an agent comes next.
+    #[serde(skip)]
+    pub command: Option<String>,
 }
 
 impl Unmet {
@@ -74,15 +79,20 @@ impl Unmet {
         Self { next_look: at.map(|at| at.to_string()), next_look_ms: at.map(|at| at.0), ..self }
     }
 
-    /// The command line that an operator has to give; none if it goes on by itself, or if something else may help, too.
+    /// Something that only this command line brings about.
+    pub(super) fn of_operator(precondition: &'static str, because: impl Into<String>, command: String) -> Self {
+        let by = format!("`{command}`");
+        Self { command: Some(command), ..Self::new(precondition, because, by) }
+    }
+
+    /// The command line that it waits for, unless it also ends at a time of its own.
     pub fn awaited_command(&self) -> Option<&str> {
-        let line = self.satisfied_by.strip_prefix('`').filter(|_| self.next_look_ms.is_none())?;
-        line.split('`').next().filter(|line| line.starts_with("bailiwick "))
+        self.command.as_deref().filter(|_| self.next_look_ms.is_none())
     }
 }
 
-/// What is missing until an entity is as it should be: ready, or gone if it is on its way out. Nothing for what is so, and for
-/// kinds that cannot be asked.
+/// What is missing until an entity is ready, or gone if it is being removed. None if nothing is, or if its kind cannot be
+/// asked about.
 pub fn missing(fleet: &Fleet, entity: &StreamId) -> Option<Unmet> {
     let wanted = if fleet.life(entity) == Some(Life::Alive) { "ready" } else { "removed" };
     why_not(fleet, entity, wanted)?.unmet
@@ -142,8 +152,10 @@ fn kept(entity: &StreamId, state: &machine::State) -> Option<Unmet> {
         _ => "it did not become healthy in time".to_owned(),
     };
     let because = format!("{because}, and it is protected: the node deletes nothing of it");
-    let by = format!("`bailiwick unprotect {entity}`; it is then replaced");
-    state.is_kept_by_protection().then(|| Unmet::new("the end of its protection", because, by))
+    let command = format!("bailiwick unprotect {entity}");
+    let satisfied_by = format!("`{command}`; it is then replaced");
+    let unmet = Unmet { satisfied_by, ..Unmet::of_operator("the end of its protection", because, command) };
+    state.is_kept_by_protection().then_some(unmet)
 }
 
 /// What is missing if it is not declared, or is being removed.
@@ -181,8 +193,8 @@ fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
     if let Some(hold) = state.hold.as_ref().filter(|hold| !hold.withheld.is_empty()) {
         let would: Vec<&str> = hold.withheld.iter().map(|step| withheld(*step)).collect();
         let because = format!("it is held ({}), which holds back {}", hold.reason, would.join(" and "));
-        let by = format!("`bailiwick unhold {entity}`");
-        return Some(Unmet::new("the end of its hold", because, by).looked_at(hold.until));
+        let command = format!("bailiwick unhold {entity}");
+        return Some(Unmet::of_operator("the end of its hold", because, command).looked_at(hold.until));
     }
     if let Some(aside) = state.aside {
         return Some(out_of_service(fleet, entity, aside));
@@ -209,7 +221,7 @@ fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
     if state.awaits_site() {
         return Some(site(fleet, entity, state));
     }
-    instance(entity, state)
+    instance(fleet, entity, state)
         .map(|unmet| unmet.looked_at(next))
         .or_else(|| node(entity, state).map(|unmet| unmet.looked_at(next)))
 }
@@ -231,7 +243,8 @@ fn of_class(fleet: &Fleet, class: &Name) -> Unmet {
     let known = fleet.machine_classes.get(class.as_str()).filter(|state| state.life.exists());
     let Some(content) = known.and_then(|state| state.content.as_ref()) else {
         let by = "`bailiwick apply` the class, or a machine with another class";
-        return Unmet::new(precondition, format!("machine class {class} does not exist"), by);
+        let unmet = Unmet::new(precondition, format!("machine class {class} does not exist"), by);
+        return Unmet { command: Some("bailiwick apply FILE".to_owned()), ..unmet };
     };
     let because = format!("it waits to use class {class}, which is for provider {}", content.provider);
     Unmet::new(
@@ -262,7 +275,7 @@ fn site(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Unmet {
     Unmet::new(precondition, because, "supervisor/machines chooses one after the next list from its provider")
 }
 
-fn instance(entity: &StreamId, state: &machine::State) -> Option<Unmet> {
+fn instance(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<Unmet> {
     let again = || format!("`bailiwick retry {entity}`");
     match &state.instance {
         Instance::Running { .. } => None,
@@ -277,7 +290,9 @@ fn instance(entity: &StreamId, state: &machine::State) -> Option<Unmet> {
         }
         Instance::Lost { since, .. } => {
             let because = format!("its instance has been gone since {since}, and the policy does not replace it");
-            Some(Unmet::new("an instance", because, again()))
+            let is_final = fleet.policy().machines.when_lost == WhenLost::Keep;
+            let command = is_final.then(|| format!("bailiwick retry {entity}"));
+            Some(Unmet { command, ..Unmet::new("an instance", because, again()) })
         }
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
     }
     if let Some(hold) = &state.hold {
         let because = format!("it is held: {}", hold.reason);
-        let unmet = Unmet::new("the end of its hold", because, format!("`bailiwick unhold {stream}`"));
+        let unmet = Unmet::of_operator("the end of its hold", because, format!("bailiwick unhold {stream}"));
         return Some(Some(unmet.looked_at(hold.until)));
     }
     let replicas = usize::try_from(row.replicas).unwrap_or(usize::MAX);
@@ -56,8 +56,8 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
     if let Some((kept, _)) = machines().find(is_protected).filter(|_| replicas < row.machines) {
         let has = count(row.machines, "machine");
         let because = format!("it has {has} and should have {replicas}, and machine/{kept} is protected");
-        let by = format!("`bailiwick unprotect machine/{kept}`");
-        return Some(Some(Unmet::new("the end of its machines' protection", because, by)));
+        let command = format!("bailiwick unprotect machine/{kept}");
+        return Some(Some(Unmet::of_operator("the end of its machines' protection", because, command)));
     }
     let lacks = row.machines < replicas || !row.failed_machines.is_empty();
     if let Some(frozen) = row.frozen.filter(|_| lacks) {
@@ -116,8 +116,8 @@ pub(super) fn of_machine_deployment(fleet: &Fleet, name: &str, wanted: &str) -> 
         return Some(None);
     }
     if state.is_paused() {
-        let by = format!("`bailiwick rollout resume {name}`");
-        return Some(Some(Unmet::new("a rollout that is not paused", "its rollout is paused", by)));
+        let command = format!("bailiwick rollout resume {name}");
+        return Some(Some(Unmet::of_operator("a rollout that is not paused", "its rollout is paused", command)));
     }
     if let Some(opens) = state.awaits {
         let because = "its rollout replaces machines only in its windows, and none is open";
