@@ -3,7 +3,7 @@
 use std::{
     fs, io,
     os::unix::{
-        fs::{DirBuilderExt, PermissionsExt},
+        fs::{DirBuilderExt, MetadataExt, PermissionsExt},
         net::UnixListener,
     },
     path::{Path, PathBuf},
@@ -28,6 +28,8 @@ pub struct Server {
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
     socket: PathBuf,
+    /// Which file that is: another node may have its own at the same path by the time this one ends.
+    made: (u64, u64),
 }
 
 /// Listens on the socket; an old one that nobody listens on is replaced. `address` is a name of `real` that is short
@@ -47,11 +49,17 @@ pub fn start(
         _ => (),
     }
     let listener = listen(address, real)?;
+    let made = file_at(real)?;
     let shared = Shared { node, key: Arc::new(key), enrolments };
     let (ready, is_ready) = mpsc::sync_channel(1);
     let thread = thread::Builder::new().name("bailiwick-api".into()).spawn(move || serve(listener, shared, &ready))?;
     let handle = is_ready.recv().map_err(|_| io::Error::other("the server's thread ended"))??;
-    Ok(Server { handle, thread: Some(thread), socket: real.to_owned() })
+    Ok(Server { handle, thread: Some(thread), socket: real.to_owned(), made })
+}
+
+/// Device and inode of what is at a path.
+fn file_at(path: &Path) -> io::Result<(u64, u64)> {
+    fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()))
 }
 
 /// Binds a socket where nobody else gets, and puts it in place when only its owner may use it.
@@ -128,6 +136,8 @@ impl Server {
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
         }
-        drop(fs::remove_file(&self.socket));
+        if file_at(&self.socket).is_ok_and(|there| there == self.made) {
+            drop(fs::remove_file(&self.socket));
+        }
     }
 }

@@ -3,8 +3,12 @@
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io::{self, ErrorKind, Read, Write},
-    os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt},
+    os::{
+        fd::AsRawFd,
+        unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt},
+    },
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError, Weak},
 };
 
 use rustix::fs::{AtFlags, FallocateFlags, StatxFlags};
@@ -15,15 +19,31 @@ use super::{Access, Disk, DiskFile, Lock, LockError, LockMode, Space, Stamp};
 const LOCK_FILE: &str = "lock";
 
 /// A folder of the operating system. It and its files are readable by their owner only.
+///
+/// Whoever has it locked keeps to the folder that was locked: what somebody puts at its path meanwhile is another journal's.
 #[derive(Clone, Debug)]
 pub struct OsDisk {
     root: PathBuf,
+    /// The folder itself, as long as it is locked.
+    locked: Arc<Mutex<Weak<File>>>,
+}
+
+/// Where something is, for as long as this is kept.
+struct Place {
+    path: PathBuf,
+    _root: Option<Arc<File>>,
+}
+
+impl AsRef<Path> for Place {
+    fn as_ref(&self) -> &Path {
+        &self.path
+    }
 }
 
 impl OsDisk {
     /// Uses a folder; nothing is touched yet.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), locked: Arc::default() }
     }
 
     /// Makes the folder if it is missing, with its parents, and makes its name durable.
@@ -41,9 +61,24 @@ impl OsDisk {
         }
     }
 
-    fn full(&self, name: &str) -> PathBuf {
-        if name.is_empty() { self.root.clone() } else { self.root.join(name) }
+    fn full(&self, name: &str) -> Place {
+        let root = self.locked.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        let path = root.as_ref().map_or_else(|| self.root.clone(), |root| named(root));
+        Place { path: if name.is_empty() { path } else { path.join(name) }, _root: root }
     }
+}
+
+/// A name of an open folder that nobody else can take.
+fn named(folder: &File) -> PathBuf {
+    format!("/proc/self/fd/{}", folder.as_raw_fd()).into()
+}
+
+/// The folder at a path, held open; none where the system gives no name to what is open.
+fn held(root: &Path) -> io::Result<Option<Arc<File>>> {
+    let folder = File::open(root)?;
+    let found = folder.metadata()?;
+    let is_named = fs::metadata(named(&folder)).is_ok_and(|it| (it.dev(), it.ino()) == (found.dev(), found.ino()));
+    Ok(is_named.then(|| Arc::new(folder)))
 }
 
 impl Disk for OsDisk {
@@ -61,16 +96,16 @@ impl Disk for OsDisk {
     }
 
     fn create(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
-        let path = self.full(name);
-        if let Some(folder) = path.parent()
+        let place = self.full(name);
+        if let Some(folder) = place.path.parent()
             && !folder.is_dir()
         {
             // A root that somebody removed is not made again by whoever still writes there.
-            fs::metadata(&self.root)?;
+            fs::metadata(self.full(""))?;
             make_dir(folder)?;
             self.sync_dir(super::folder_of(super::folder_of(name)))?;
         }
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(path)?;
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(&place)?;
         Ok(Box::new(OsFile(file)))
     }
 
@@ -84,8 +119,8 @@ impl Disk for OsDisk {
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        let path = self.full(name);
-        let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        let place = self.full(name);
+        let removed = if place.path.is_dir() { fs::remove_dir_all(&place) } else { fs::remove_file(&place) };
         match removed {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             other => other,
@@ -97,15 +132,15 @@ impl Disk for OsDisk {
     }
 
     fn space(&self) -> io::Result<Space> {
-        let stat = rustix::fs::statvfs(&self.root)?;
+        let stat = rustix::fs::statvfs(self.full("").as_ref())?;
         Ok(Space { free: stat.f_bavail * stat.f_frsize, total: stat.f_blocks * stat.f_frsize })
     }
 
     fn network_file_system(&self) -> Option<&'static str> {
         // A file system that does not say what it is, is taken for a local one.
-        let stat = rustix::fs::statfs(&self.root).ok()?;
+        let stat = rustix::fs::statfs(self.full("").as_ref()).ok()?;
         network::network_file_system(stat.f_type.cast_unsigned()).or_else(|| {
-            let device = fs::metadata(&self.root).ok()?.dev();
+            let device = fs::metadata(self.full("")).ok()?.dev();
             let device = format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
             let mounts = fs::read("/proc/self/mountinfo").ok()?;
             network::network_mount(&String::from_utf8_lossy(&mounts), &device)
@@ -113,15 +148,20 @@ impl Disk for OsDisk {
     }
 
     fn stamp(&self, name: &str) -> io::Result<Option<Stamp>> {
-        stamp_of(&self.full(name))
+        stamp_of(self.full(name).as_ref())
     }
 
     fn lock(&self, how: LockMode) -> Result<Lock, LockError> {
-        let path = self.full(LOCK_FILE);
-        match how {
-            LockMode::Exclusive => lock_exclusive(&path),
-            LockMode::Shared => lock_shared(&path),
+        if how == LockMode::Shared {
+            return Ok(Lock { _held: Box::new(lock_shared(&self.root.join(LOCK_FILE))?) });
         }
+        let root = held(&self.root).map_err(LockError::Io)?;
+        let path = root.as_ref().map_or_else(|| self.root.clone(), |root| named(root));
+        let file = lock_exclusive(&path.join(LOCK_FILE))?;
+        if let Some(root) = &root {
+            *self.locked.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(root);
+        }
+        Ok(Lock { _held: Box::new((file, root)) })
     }
 
     fn path(&self) -> PathBuf {
@@ -145,12 +185,12 @@ fn make_dir(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-fn lock_exclusive(path: &Path) -> Result<Lock, LockError> {
+fn lock_exclusive(path: &Path) -> Result<Locked, LockError> {
     let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
     let mut file = opened.map_err(LockError::Io)?;
     taken(&mut file, File::try_lock).map_err(|error| if_read(&file, error))?;
     file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(LockError::Io)?;
-    Ok(Lock { _held: Box::new(Locked(file)) })
+    Ok(Locked(file))
 }
 
 /// Whoever can read beside the holders knows that these only read, too.
@@ -162,14 +202,14 @@ fn if_read(file: &File, error: LockError) -> LockError {
     }
 }
 
-fn lock_shared(path: &Path) -> Result<Lock, LockError> {
+fn lock_shared(path: &Path) -> Result<Option<Locked>, LockError> {
     let mut file = match File::open(path) {
         // A copy without its lock file is held by nobody.
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Lock { _held: Box::new(()) }),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(LockError::Io)?,
     };
     taken(&mut file, File::try_lock_shared)?;
-    Ok(Lock { _held: Box::new(Locked(file)) })
+    Ok(Some(Locked(file)))
 }
 
 /// Unlocks by a call of its own: a child process that is just being started shares the open file for a moment, and

@@ -54,3 +54,22 @@ fn nothing_is_acknowledged_once_somebody_has_removed_the_files() {
     assert!(format!("{refused:?}").contains("removed while it was in use"), "{refused:?}");
     assert_eq!(journal.head().position.0, 4, "three and the note of the opening");
 }
+
+#[test]
+fn what_is_put_where_a_removed_journal_was_is_not_written_into() {
+    // given a journal whose folder somebody removed, and another one that was made at the same path
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("journal");
+    let (first, _) = LocalJournal::open(tools::config(&path)).unwrap();
+    tools::write(&first, 30);
+    std::fs::remove_dir_all(&path).unwrap();
+    let (second, _) = LocalJournal::open(tools::config(&path)).unwrap();
+    tools::write(&second, 3);
+    // when both are closed, the removed one last
+    second.close().unwrap();
+    let _ = first.close();
+    // then the other one is as it was left
+    let (second, report) = LocalJournal::open(tools::config(&path)).unwrap();
+    assert!(report.clean, "{report:?}");
+    assert_eq!(second.head().position.0, 5, "three and the notes of both openings");
+}
