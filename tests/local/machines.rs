@@ -3,6 +3,7 @@
 use std::{
     fs::{self, File},
     os::unix::fs::{PermissionsExt, symlink},
+    process::Command,
 };
 
 use bailiwick::{
@@ -140,7 +141,7 @@ async fn an_agent_does_not_start_twice() {
     let provider = ground.provider();
     create(&provider, 1).await;
     let second = || {
-        let mut agent = std::process::Command::new(env!("CARGO_BIN_EXE_bailiwick"));
+        let mut agent = Command::new(env!("CARGO_BIN_EXE_bailiwick"));
         agent.arg("agent").arg("--dir").arg(ground.machine(effect(1)).path()).arg("--socket").arg(ground.socket());
         agent.arg("--effect").arg(effect(1).to_string()).output().unwrap()
     };
@@ -195,6 +196,28 @@ async fn deleting_ends_workloads_and_all_they_started() {
         delete(&provider, n).await;
     }
     assert_eq!(fs::read_dir(ground.root().join("machines")).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn deleting_a_machine_of_a_copied_directory_leaves_the_originals_workloads_running() {
+    let (original, copy) = (Ground::new(), Ground::new());
+    let provider = original.provider();
+    let node = Node::at(&original.socket());
+    // Nothing in the process tells the directory but the ledger, as for a program that clears its environment.
+    node.wish(&[("bare", "touch up; exec env -i sleep 600")], &[]);
+    create(&provider, 1).await;
+    let is_bare = || matches!(&original.workloads(1)[..], [one] if one.has_argument("600"));
+    eventually("the workload is up", is_bare);
+    let workload = original.workloads(1);
+
+    let copied = Command::new("cp").arg("-a").arg(original.root()).arg(copy.root()).status().unwrap();
+    assert!(copied.success());
+    assert_eq!(copy.workloads(1), [], "the copy's ledger names the original's processes");
+    delete(&copy.provider(), 1).await;
+    assert_eq!(original.workloads(1), workload);
+
+    delete(&provider, 1).await;
+    assert_eq!(original.workloads(1), []);
 }
 
 #[tokio::test]
