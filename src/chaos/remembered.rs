@@ -21,6 +21,7 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, StreamId};
 use uuid::Uuid;
 
+use super::surroundings::Zones;
 use crate::{providers::simulated::Thing, simulation::KnownSet};
 
 /// Whether the calls that were under way at the end of a prefix have happened.
@@ -179,6 +180,11 @@ impl Remembered {
             })
         };
         alive.filter_map(known).collect()
+    }
+
+    /// What each provider said last of its zones.
+    pub fn zones(&self) -> Zones {
+        self.seen.iter().flat_map(|(_, folded)| folded.state.zones.clone()).collect()
     }
 
     /// What the providers have.

@@ -6,8 +6,8 @@ use bailiwick_actors::{
     contract::{Decider, Fold, StoredError, View as _},
     filesystem, machine, machine_class, machine_deployment, machine_set, policy,
     ports::BlockDevice,
-    supervisor::storage,
-    vocab::{EffectId, Name},
+    supervisor::{machines, storage},
+    vocab::{EffectId, Name, Zone},
     volume,
     volume_attachment::{self, Link},
 };
@@ -34,8 +34,14 @@ pub struct Surroundings {
     classes: Fold<machine_class::State>,
     policy: Fold<policy::State>,
     storage: storage::View,
+    watched: Fold<machines::State>,
+    /// What each provider said first of its zones.
+    zones: Zones,
     last_ms: u64,
 }
+
+/// The zones of each provider.
+pub type Zones = BTreeMap<Name, BTreeSet<Zone>>;
 
 /// Whom a template names: the maker of its machines, and those of the storage that each gets.
 fn of_template(template: &machine::Spec) -> impl Iterator<Item = Name> {
@@ -58,6 +64,13 @@ impl Surroundings {
         self.machine_deployments.apply(entry)?;
         self.classes.apply(entry)?;
         self.policy.apply(entry)?;
+        if stream.as_str() == "supervisor/machines" {
+            self.watched.apply(entry)?;
+            let told = self.watched.get(name).into_iter().flat_map(|state| &state.zones);
+            for (provider, zones) in told {
+                self.zones.entry(provider.clone()).or_insert_with(|| zones.clone());
+            }
+        }
         self.note_providers(kind, name);
         if matches!(kind, storage::State::KIND | volume_attachment::State::KIND | filesystem::State::KIND) {
             self.note_devices();
@@ -123,6 +136,13 @@ impl Surroundings {
     /// The names of all providers.
     pub fn providers(&self) -> Vec<Name> {
         self.providers.iter().cloned().collect()
+    }
+
+    /// The zones of each provider: what it had said of them by then, or else what it says once it is asked.
+    pub fn zones(&self, told: Zones) -> Zones {
+        let mut zones = self.zones.clone();
+        zones.extend(told);
+        zones
     }
 
     /// The names of all secrets.

@@ -240,7 +240,11 @@ impl Boundary {
     fn start(&self, prefixes: &Prefixes, calls: InFlight, setup: Setup, around: &Around) -> Result<Trial, SweepError> {
         let position = self.header.position;
         let disk = prefixes.disk(position)?;
-        let world = World::with(setup.seed, self.remembered.things(calls)).snapshot();
+        let world = World::with(setup.seed, self.remembered.things(calls));
+        for (provider, zones) in around.surroundings.zones(self.remembered.zones()) {
+            world.set_zones(&provider, zones.into_iter().collect());
+        }
+        let world = world.snapshot();
         let mut simulation = Simulation::new(setup.seed);
         simulation.epoch = Timestamp(self.header.meta.time_ms);
         simulation.providers = around.surroundings.providers();

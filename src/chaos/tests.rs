@@ -6,7 +6,7 @@ use bailiwick_actors::{
     machine,
     policy::{Document, WhenLost},
     testing::Desk,
-    vocab::{Fault, FaultCode, Timestamp},
+    vocab::{Fault, FaultCode, Timestamp, Zone},
     volume,
 };
 use bailiwick_journal::{
@@ -330,11 +330,15 @@ fn swept_surplus(kind: &str, machines: &str, every: usize) -> Sweep {
         at(1_200_000, Happening::Protect { entity, on: true });
     }
     at(1_800_000, Happening::Apply(wishes));
+    swept_after(simulation, Setup { every: every.try_into().expect("at least 1"), ..Setup::default() })
+}
+
+/// The journal of a simulation of an hour at whose end something is missing, swept.
+fn swept_after(mut simulation: Simulation, setup: Setup) -> Sweep {
     simulation.until_ms = 3_600_000;
     let (report, kept) = simulation.run_and_keep().expect("it runs");
     assert!(report.wrong.is_empty() && !report.converged, "{report:#?}");
     let journal = ReadOnlyJournal::open_on(Arc::new(kept.disk)).expect("a journal that nobody has open");
-    let setup = Setup { every: every.try_into().expect("at least 1"), ..Setup::default() };
     sweep(&journal, setup, &|_, _| ()).expect("it can be swept")
 }
 
@@ -351,6 +355,26 @@ fn what_an_operator_has_to_give_a_command_for_is_named_and_not_stuck() {
         let command = format!("machine/{machines}-1 is protected; run `bailiwick unprotect machine/{machines}-1`");
         assert!(!entities.is_empty() && entities.iter().all(|told| told.ends_with(&command)), "{entities:?}");
     }
+}
+
+#[test]
+fn a_machine_whose_zones_do_not_exist_waits_for_an_operator() {
+    // given
+    let manifest = "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: db}\n\
+                    spec: {provider: simulated, constraints: {zones: [c]}}\n";
+    let mut simulation = Simulation::of(Scenario::of_manifest(manifest).expect("good"));
+    let zones = ["a", "b"].map(|zone| Zone(zone.into())).to_vec();
+    let provider = "simulated".parse().expect("a name");
+    simulation.script.insert(0, Planned { at_ms: 0, what: Happening::Zones { provider, zones } });
+    // when
+    let sweep = swept_after(simulation, Setup::default());
+    // then
+    assert!(sweep.is_good() && sweep.awaits_operator > 0, "{:#?}", bad(&sweep));
+    let Some(Ending::AwaitsOperator { entities }) = sweep.trials.last().map(|trial| &trial.ending) else {
+        panic!("{:#?}", sweep.trials.last());
+    };
+    let told = "none of its allowed zones exists; run `bailiwick apply FILE`";
+    assert!(entities.iter().any(|entity| entity.ends_with(told)), "{entities:?}");
 }
 
 #[test]

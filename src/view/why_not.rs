@@ -237,6 +237,9 @@ fn out_of_service(fleet: &Fleet, entity: &StreamId, aside: Aside) -> Unmet {
     unmet.looked_at(Some(aside.until))
 }
 
+/// The command line for what only another manifest brings about.
+const APPLY: &str = "bailiwick apply FILE";
+
 /// It waits for what its class says.
 fn of_class(fleet: &Fleet, class: &Name) -> Unmet {
     let precondition = "a usable class";
@@ -244,7 +247,7 @@ fn of_class(fleet: &Fleet, class: &Name) -> Unmet {
     let Some(content) = known.and_then(|state| state.content.as_ref()) else {
         let by = "`bailiwick apply` the class, or a machine with another class";
         let unmet = Unmet::new(precondition, format!("machine class {class} does not exist"), by);
-        return Unmet { command: Some("bailiwick apply FILE".to_owned()), ..unmet };
+        return Unmet { command: Some(APPLY.to_owned()), ..unmet };
     };
     let because = format!("it waits to use class {class}, which is for provider {}", content.provider);
     Unmet::new(
@@ -261,11 +264,13 @@ fn site(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Unmet {
     if is_withheld {
         if let Some((volume, zone)) = state.volume_zones.iter().next() {
             let because = format!("its volume {volume} is in zone {zone}, which the machine does not allow");
-            let by = format!("allow zone {zone} in its spec, or `bailiwick detach volume/{volume} {}`", entity.name());
-            return Unmet::new(precondition, because, by);
+            let command = format!("bailiwick detach volume/{volume} {}", entity.name());
+            let by = format!("allow zone {zone} in its spec, or `{command}`");
+            return Unmet { command: Some(command), ..Unmet::new(precondition, because, by) };
         }
         let by = "`bailiwick apply` it with a zone that its provider lists; the node asks for the list with every poll";
-        return Unmet::new(precondition, withholding(&Withholding::NoZone), by);
+        let unmet = Unmet::new(precondition, withholding(&Withholding::NoZone), by);
+        return Unmet { command: Some(APPLY.to_owned()), ..unmet };
     }
     let last = state.site.blamed.iter().next_back();
     let because = match last {
