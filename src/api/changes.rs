@@ -98,7 +98,9 @@ async fn remove(asker: Asker, remove: web::Json<Remove>) -> Result<web::Json<Cha
     let applied = asker.node.remove(&remove.entities, how, id).await?;
     let blocked = asker.node.look(|fleet| {
         let all = remove.entities.iter().flat_map(|entity| blockers(fleet, entity));
-        all.map(|Blocker { entity, by, why, since_ms }| Blocked { entity, by, why, since_ms }).collect()
+        all.map(|blocker| blocker.by_clock(fleet))
+            .map(|Blocker { entity, by, why, since_ms }| Blocked { entity, by, why, since_ms })
+            .collect()
     })?;
     Ok(web::Json(Changed { blocked, ..changed(applied) }))
 }

@@ -84,11 +84,7 @@ async fn pools(shared: web::Data<Shared>, parameters: web::Query<Parameters>) ->
 async fn pending(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
     match at(&parameters)? {
         // Only a running node knows what it has seen, and whom it has told what is wanted.
-        None => {
-            let mut pending = serde_json::json!(shared.node.pending().await?);
-            shared.node.look(|fleet| fleet.calendar.tell(&mut pending, fleet.time))?;
-            Ok(web::Json(pending))
-        }
+        None => Ok(web::Json(serde_json::json!(shared.node.pending().await?))),
         at => answer(&shared, Query::Pending { at }).await,
     }
 }

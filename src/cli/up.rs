@@ -434,7 +434,7 @@ async fn take_down(
         let (open, pending) = handle.look(|fleet| {
             progress.update(fleet);
             let open = view::declared(fleet).into_iter().filter(|entity| entities.contains(entity));
-            (open.collect::<Vec<_>>(), view::pending(fleet))
+            (open.collect::<Vec<_>>(), view::pending_by_clock(fleet))
         })?;
         if open.is_empty() {
             progress.finish();
@@ -454,8 +454,10 @@ async fn take_down(
             let mut error = CliError::new(Exit::TimedOut, "timed-out", "timed out").next(
                 "the next start continues the removal; `bailiwick why-not KIND/NAME removed` shows what blocks it",
             );
-            let blocked =
-                handle.look(|fleet| open.iter().flat_map(|entity| view::blockers(fleet, entity)).collect())?;
+            let blocked = handle.look(|fleet| {
+                let all = open.iter().flat_map(|entity| view::blockers(fleet, entity));
+                all.map(|blocker| blocker.by_clock(fleet)).collect()
+            })?;
             error.causes = still_there(&open, blocked);
             return Err(error);
         }

@@ -39,7 +39,7 @@ impl Handle {
         let unseen = self.shared.machines.send(Unseen).await.map_err(|_| AskError::Stopping)?;
         let unsure = self.shared.storage.send(Unsure).await.map_err(|_| AskError::Stopping)?;
         let untold = self.untold()?;
-        let mut pending = self.look(view::pending)?;
+        let mut pending = self.look(view::pending_by_clock)?;
         let of = |name: Name, status: &'static str, why: &str| Pending {
             entity: StreamId::new(machine::State::KIND, name.as_str()).expect("names are checked").to_string(),
             status,

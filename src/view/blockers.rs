@@ -32,6 +32,14 @@ pub struct Blocker {
     pub since_ms: Option<u64>,
 }
 
+impl Blocker {
+    /// The same by the clock, where recorded times are ahead of it.
+    pub fn by_clock(self, fleet: &Fleet) -> Self {
+        let since_ms = self.since_ms.map(|ms| fleet.calendar.shown(Timestamp(ms)).0);
+        Self { since_ms, why: fleet.calendar.told(&self.why, fleet.time), ..self }
+    }
+}
+
 /// What blocks the removal of something that was asked to go; nothing for what was not, or is gone.
 pub fn blockers(fleet: &Fleet, entity: &StreamId) -> Vec<Blocker> {
     let told = |(by, why, since): Obstacle| Blocker {

@@ -102,8 +102,11 @@ impl Calendar {
         }
     }
 
-    /// The text with times of day.
-    fn told(&self, text: &str, now: Timestamp) -> String {
+    /// A text that tells how things are at `now`, with times of day.
+    pub fn told(&self, text: &str, now: Timestamp) -> String {
+        if self.0.is_empty() {
+            return text.to_owned();
+        }
         let (mut told, mut rest) = (String::new(), text);
         'text: while !rest.is_empty() {
             for (length, read) in WRITTEN {
@@ -184,6 +187,20 @@ mod tests {
             "name": "Zürich-Z", "early": "1970-01-01T00:00:00.007Z", "soon": "in 1h00m (09:00:00 UTC), until 1970-01-02T01:00:00Z",
         });
         assert_eq!(answer, told);
+    }
+
+    #[test]
+    fn what_blocks_a_removal_is_told_by_the_clock() {
+        use super::super::{Blocker, Fleet};
+        let mut fleet = Fleet::default();
+        (fleet.calendar, fleet.time) = (calendar(), Timestamp(11 * HOUR));
+        let told = |why: &str, since| {
+            let blocker = Blocker { entity: String::new(), by: String::new(), why: why.to_owned(), since_ms: since };
+            let told = blocker.by_clock(&fleet);
+            (told.why, told.since_ms)
+        };
+        let by_clock = told("they have until 12:00:00 UTC (in 1h00m) to stop", Some(11 * HOUR));
+        assert_eq!(by_clock, ("they have until 09:00:00 UTC (in 1h00m) to stop".to_owned(), Some(8 * HOUR)));
     }
 
     #[test]

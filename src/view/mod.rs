@@ -71,7 +71,9 @@ pub use pool_rows::{PoolRow, pools, storage_config};
 pub use replica_sets::{EndpointRow, ReplicaSetRow, replica_sets, steps_towards};
 pub use rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachments, machines, policies, volumes};
 pub use selector::{InvalidSelector, Selector, has_labels};
-pub use status::{Count, Pending, Standing, Status, declared, near_matches, pending, standings, status};
+pub use status::{
+    Count, Pending, Standing, Status, declared, near_matches, pending, pending_by_clock, standings, status,
+};
 pub use storage_rows::{StorageRow, storage};
 pub use upcoming::{Upcoming, upcoming};
 pub use why_not::{Unmet, WANTED, WhyNot, askable, can_be_asked, missing, why_not};

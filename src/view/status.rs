@@ -245,6 +245,12 @@ pub fn pending(fleet: &Fleet) -> Vec<Pending> {
     open.map(|look| Pending { entity: look.entity(), status: look.status, why: look.why() }).collect()
 }
 
+/// The same by the clock, where recorded times are ahead of it.
+pub fn pending_by_clock(fleet: &Fleet) -> Vec<Pending> {
+    let by_clock = |open: Pending| Pending { why: fleet.calendar.told(&open.why, fleet.time), ..open };
+    pending(fleet).into_iter().map(by_clock).collect()
+}
+
 /// How one entity is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
