@@ -23,6 +23,9 @@ pub(super) struct GetArgs {
     /// machines, machine-sets, machine-deployments, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications or models; with a name after a slash, that one alone
     #[arg(value_name = "KIND[/NAME]")]
     what: String,
+    /// Only those with these names
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
     /// Only machines with these labels: `tier=front`, `tier=front,role!=writer`, `tier`, `!tier`
     #[arg(short = 'l', long, value_name = "LABELS")]
     selector: Option<Selector>,
@@ -32,9 +35,13 @@ pub(super) struct GetArgs {
 }
 
 pub(super) fn main(global: &Global, args: GetArgs) -> Result<Exit, CliError> {
-    let (kind, name) = match args.what.split_once('/') {
-        Some((kind, name)) => (kind, Some(name)),
-        None => (args.what.as_str(), None),
+    let mut names = args.names;
+    let kind = match args.what.split_once('/') {
+        Some((kind, name)) => {
+            names.push(name.to_owned());
+            kind
+        }
+        None => args.what.as_str(),
     };
     let kind = kind_of(kind)?;
     if args.selector.is_some() && !has_labels(kind) {
@@ -45,11 +52,11 @@ pub(super) fn main(global: &Global, args: GetArgs) -> Result<Exit, CliError> {
     let at = session::at(args.at.as_deref())?;
     let mut rows =
         session::ask(global, &Query::List { kind: kind.into(), selector: args.selector.unwrap_or_default(), at })?;
-    if let (Some(name), Value::Array(all)) = (name, &mut rows) {
-        all.retain(|row| row["name"] == name);
-        if all.is_empty() {
+    if let (false, Value::Array(all)) = (names.is_empty(), &mut rows) {
+        if let Some(name) = names.iter().find(|name| !all.iter().any(|row| row["name"] == name.as_str())) {
             return Err(missing(kind, name));
         }
+        all.retain(|row| names.iter().any(|name| row["name"] == name.as_str()));
     }
     global.output.show(&rows, || table(kind, &rows))?;
     Ok(Exit::Ok)

@@ -22,14 +22,18 @@ const ASKED: [(&str, &[&str]); 8] = [
 ];
 
 fn selected(lab: &Lab, selector: &str) -> Vec<String> {
-    let ran = lab.run(&["get", "machines", "-o", "json", "--selector", selector]).code(0);
+    listed(lab, &["machines", "--selector", selector])
+}
+
+fn listed(lab: &Lab, args: &[&str]) -> Vec<String> {
+    let ran = lab.run(&[&["get", "-o", "json"], args].concat()).code(0);
     let rows: Value = serde_json::from_str(&ran.out).expect("JSON");
     let names = rows.as_array().expect("a list").iter().map(|row| row["name"].as_str().expect("a name").to_owned());
     names.collect()
 }
 
 #[test]
-fn labels_select_the_same_of_a_running_node_and_of_its_journal() {
+fn labels_and_names_select_the_same_of_a_running_node_and_of_its_journal() {
     // Given three machines with and without labels
     let lab = Lab::new();
     let node = lab.start(&["up", &lab.manifest("machines.yaml", MACHINES)]);
@@ -44,6 +48,10 @@ fn labels_select_the_same_of_a_running_node_and_of_its_journal() {
     for (selector, wanted) in ASKED {
         assert_eq!(selected(&lab, selector), wanted, "{selector}, of the journal");
     }
+    // and names select like labels; one that is not there is an error and not an empty list
+    assert_eq!(listed(&lab, &["machines", "front", "back"]), ["back", "front"]);
+    assert_eq!(listed(&lab, &["machine/front", "back"]), ["back", "front"]);
+    lab.run(&["get", "machines", "front", "nope"]).code(4).says("machine/nope not found");
     lab.down();
 }
 
