@@ -147,7 +147,7 @@ fn from_file(path: &Path, root: &Path) -> Result<BTreeMap<Name, ExecConfig>, Cli
         _ => (),
     }
     let text = fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
-    let file: File = serde_saphyr::from_str(&text).map_err(|error| bad(error.to_string()))?;
+    let file: File = serde_saphyr::from_str(&text).map_err(|error| bad(manifest::yaml_problem(&error)))?;
     let mut configs = BTreeMap::new();
     for (name, entry) in file.providers {
         let name = name.parse::<Name>().map_err(|error| bad(error.to_string()))?;
@@ -350,7 +350,9 @@ mod tests {
             "providers: {A: {command: [x]}}",
         ] {
             fs::write(dir.path().join(FILE), text).unwrap();
-            assert_eq!(ProviderArgs::default().read(dir.path()).unwrap_err().code, "bad-providers", "{text}");
+            let error = ProviderArgs::default().read(dir.path()).unwrap_err();
+            assert_eq!(error.code, "bad-providers", "{text}");
+            assert!(!error.message.contains('\n') && !error.message.contains("error:"), "{}", error.message);
         }
         fs::write(dir.path().join(FILE), "providers: {local: {command: [x]}}").unwrap();
         assert_eq!(ProviderArgs::default().read(dir.path()).unwrap_err().exit, Exit::Usage);

@@ -44,6 +44,7 @@ pub(crate) use hint::nearest;
 pub use problem::{Code, Excerpt, ManifestError, Place, Problem};
 pub use read::Known;
 pub use source::Source;
+pub(crate) use source::yaml_problem;
 pub use wish::{Document, Manifest, Note, Pooled, Wish};
 
 use kinds::Taken;

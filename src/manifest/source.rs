@@ -129,6 +129,14 @@ fn bytes_of(file: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// What is wrong with a YAML file that is read as a whole, and where: `line 1 column 1: unknown field …`. The parser's text goes
+/// on with an excerpt of several lines.
+pub(crate) fn yaml_problem(error: &serde_saphyr::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+}
+
 fn shown(path: &Path) -> String {
     if path == Path::new("-") { "<stdin>".to_owned() } else { path.to_string_lossy().into_owned() }
 }

@@ -200,14 +200,8 @@ pub fn read(path: &Path) -> Result<Scenario, ScenarioError> {
     }
     let text = fs::read_to_string(path).map_err(cannot)?;
     let file: File = serde_saphyr::from_str(&text)
-        .map_err(|error| ScenarioError::Yaml { path: path.to_owned(), problem: first_line(&error.to_string()) })?;
+        .map_err(|error| ScenarioError::Yaml { path: path.to_owned(), problem: manifest::yaml_problem(&error) })?;
     Reader { path }.scenario(file)
-}
-
-/// What a parser says before it shows the place, which takes several lines: `line 1 column 1: unknown field …`.
-fn first_line(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    line.strip_prefix("error: ").unwrap_or(line).to_owned()
 }
 
 /// Runs a scenario.
