@@ -1,7 +1,5 @@
 //! Questions: asked in the same way of a running node and of a stopped node's journal, and answered by the same code.
 
-use std::fmt::Write as _;
-
 use bailiwick_actors::{
     document,
     policy::Document,
@@ -66,6 +64,25 @@ pub struct Parameters {
     pub since: Option<String>,
 }
 
+/// What the question for a difference adds: `?from=@12&to=@30&kind=machine`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DiffParameters {
+    pub from: String,
+    pub to: Option<String>,
+    pub entity: Option<StreamId>,
+    pub kind: Option<String>,
+}
+
+/// What the question for a replay adds: `?all=true&to=17`.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReplayParameters {
+    #[serde(default)]
+    pub all: bool,
+    pub to: Option<u64>,
+}
+
 /// A question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Query {
@@ -128,29 +145,48 @@ pub fn moment_text(at: At) -> String {
 impl Query {
     /// The path that asks it.
     pub fn path(&self) -> String {
-        let (path, at) = match self {
-            Self::Status { at } => ("/v1/status".to_owned(), at),
-            Self::List { kind, selector, at } => (list_path(kind, selector), at),
-            Self::Describe { entity, at } => (format!("/v1/entities/{entity}"), at),
-            Self::Log { filter } => return log_path(filter),
-            Self::Schedule { limit, at } => (format!("/v1/schedule?limit={limit}"), at),
-            Self::Why { about, forward, at } => (why_path(about, *forward), at),
-            Self::WhyNot { entity, wanted, at } => (format!("/v1/why-not/{wanted}/{entity}"), at),
-            Self::Harvest { mode: None, at } => ("/v1/harvest".to_owned(), at),
-            Self::Harvest { mode: Some(mode), at } => (format!("/v1/harvest?mode={mode}"), at),
-            Self::Pending { at } => ("/v1/pending".to_owned(), at),
-            Self::Storage { at } => ("/v1/storage".to_owned(), at),
-            Self::Pools { at } => ("/v1/pools".to_owned(), at),
-            Self::Clock => return CLOCK.to_owned(),
-            Self::Diff { from, to, only } => return diff_path(*from, *to, only),
-            Self::Replay { options } => return replay_path(options),
-            Self::Rehearse { .. } => return REHEARSE.to_owned(),
+        let none = Parameters::default;
+        let (path, parameters, at) = match self {
+            Self::Status { at } => ("/v1/status".to_owned(), none(), at),
+            Self::List { kind, selector, at } => {
+                let selector = (!selector.is_everything()).then(|| selector.to_string());
+                (format!("/v1/entities/{kind}"), Parameters { selector, ..none() }, at)
+            }
+            Self::Describe { entity, at } => (format!("/v1/entities/{entity}"), none(), at),
+            Self::Log { filter } => return asked("/v1/log", filter),
+            Self::Schedule { limit, at } => {
+                ("/v1/schedule".to_owned(), Parameters { limit: Some(*limit), ..none() }, at)
+            }
+            Self::Why { about: About::Entry(position), forward, at } => {
+                (format!("/v1/why/@{position}"), Parameters { forward: *forward, ..none() }, at)
+            }
+            Self::Why { about: About::Entity { entity, side }, forward, at } => {
+                let side = side.map(|side| side.to_string());
+                (format!("/v1/why/{entity}"), Parameters { side, forward: *forward, ..none() }, at)
+            }
+            Self::WhyNot { entity, wanted, at } => (format!("/v1/why-not/{wanted}/{entity}"), none(), at),
+            Self::Harvest { mode, at } => ("/v1/harvest".to_owned(), Parameters { mode: *mode, ..none() }, at),
+            Self::Pending { at } => ("/v1/pending".to_owned(), none(), at),
+            Self::Storage { at } => ("/v1/storage".to_owned(), none(), at),
+            Self::Pools { at } => ("/v1/pools".to_owned(), none(), at),
+            Self::Clock => return "/v1/clock".to_owned(),
+            Self::Diff { from, to, only } => {
+                let (entity, kind) = match only.clone() {
+                    Only::All => (None, None),
+                    Only::Entity(entity) => (Some(entity), None),
+                    Only::Kind(kind) => (None, Some(kind)),
+                };
+                let (from, to) = (moment_text(*from), to.map(moment_text));
+                return asked("/v1/diff", &DiffParameters { from, to, entity, kind });
+            }
+            Self::Replay { options } => {
+                let to = options.to.map(|to| to.0);
+                return asked("/v1/audit/replay", &ReplayParameters { all: options.all, to });
+            }
+            // Asked with a body: the settings.
+            Self::Rehearse { .. } => return "/v1/audit/rehearse".to_owned(),
         };
-        let Some(at) = at else {
-            return path;
-        };
-        let joint = if path.contains('?') { '&' } else { '?' };
-        format!("{path}{joint}at={}", moment_text(*at))
+        asked(&path, &Parameters { at: at.map(moment_text), ..parameters })
     }
 
     /// What is sent with the question, if it says more than a path can.
@@ -348,43 +384,15 @@ impl Query {
     }
 }
 
-fn list_path(kind: &str, selector: &Selector) -> String {
-    let path = format!("/v1/entities/{kind}");
-    if selector.is_everything() { path } else { format!("{path}?selector={}", escaped(&selector.to_string())) }
-}
-
-/// The values of labels are anybody's texts: whatever could mean something in a path is escaped.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
-            escaped.push(char::from(byte));
-        } else {
-            write!(escaped, "%{byte:02X}").expect("a string takes everything");
-        }
-    }
-    escaped
+/// A path with what is added to it.
+fn asked(path: &str, parameters: &impl Serialize) -> String {
+    let added = serde_urlencoded::to_string(parameters).expect("parameters are plain values");
+    if added.is_empty() { path.to_owned() } else { format!("{path}?{added}") }
 }
 
 /// Which labels are meant.
 pub(super) fn selector(text: &str) -> Result<Selector, Problem> {
     text.parse().map_err(|error: view::InvalidSelector| bad(&error.to_string()))
-}
-
-fn why_path(about: &About, forward: bool) -> String {
-    let mut path = match about {
-        About::Entry(position) => format!("/v1/why/@{position}"),
-        About::Entity { entity, .. } => format!("/v1/why/{entity}"),
-    };
-    let side = match about {
-        About::Entity { side: Some(side), .. } => Some(format!("side={side}")),
-        _ => None,
-    };
-    let parameters: Vec<String> = side.into_iter().chain(forward.then(|| "forward=true".to_owned())).collect();
-    if !parameters.is_empty() {
-        write!(path, "?{}", parameters.join("&")).expect("a string takes everything");
-    }
-    path
 }
 
 fn answer_why(
@@ -411,16 +419,6 @@ fn answer_why(
         }
         (None, About::Entity { entity, .. }) => Err(no_entity(fleet, entity)),
     }
-}
-
-fn diff_path(from: At, to: Option<At>, only: &Only) -> String {
-    let to = to.map(|to| format!("&to={}", moment_text(to))).unwrap_or_default();
-    let only = match only {
-        Only::All => String::new(),
-        Only::Entity(entity) => format!("&entity={entity}"),
-        Only::Kind(kind) => format!("&kind={kind}"),
-    };
-    format!("/v1/diff?from={}{to}{only}", moment_text(from))
 }
 
 fn answer_diff(
@@ -474,45 +472,6 @@ pub(super) fn about(text: &str, side: Option<&str>) -> Result<About, Problem> {
 }
 
 const KINDS: &str = "kinds are machine, machine-set, machine-deployment, machine-class, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set, member, space, subnet, image-metadata, agent-binary, application and model";
-
-const CLOCK: &str = "/v1/clock";
-
-/// Asked with a body: the settings.
-const REHEARSE: &str = "/v1/audit/rehearse";
-
-fn replay_path(options: &replay::Options) -> String {
-    let to = options.to.map(|to| format!("&to={to}")).unwrap_or_default();
-    format!("/v1/audit/replay?all={}{to}", options.all)
-}
-
-fn log_path(filter: &Parameters) -> String {
-    let mut path = "/v1/log".to_owned();
-    let limit = filter.limit.map(|limit| limit.to_string());
-    let entity = filter.entity.as_ref().map(ToString::to_string);
-    let caused_by = filter.caused_by.map(|at| at.to_string());
-    let cause_of = filter.cause_of.map(|at| at.to_string());
-    let parameters = [
-        ("at", filter.at.as_ref()),
-        ("limit", limit.as_ref()),
-        ("entity", entity.as_ref()),
-        ("kind", filter.kind.as_ref()),
-        ("outcome", filter.outcome.as_ref()),
-        ("since", filter.since.as_ref()),
-        ("reason", filter.reason.as_ref()),
-        ("principal", filter.principal.as_ref()),
-        ("causedBy", caused_by.as_ref()),
-        ("causeOf", cause_of.as_ref()),
-    ];
-    let mut joint = '?';
-    for (name, value) in parameters {
-        if let Some(value) = value {
-            // All values are of letters that need no escaping: names, numbers, and words checked before.
-            write!(path, "{joint}{name}={value}").expect("a string takes everything");
-            joint = '&';
-        }
-    }
-    path
-}
 
 fn log_filter(journal: &dyn Journal, parameters: &Parameters) -> Result<LogFilter, Problem> {
     let read = |text: &Option<String>| match text {

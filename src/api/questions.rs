@@ -3,12 +3,11 @@
 use actix_web::{HttpResponse, web};
 use bailiwick_actors::replay::Options;
 use bailiwick_journal::{Position, StreamId};
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
     errors::Failure,
-    query::{LIMIT_DEFAULT, Parameters, Query, about, moment, selector},
+    query::{DiffParameters, LIMIT_DEFAULT, Parameters, Query, ReplayParameters, about, moment, selector},
     shared::Shared,
     wire::{change::Rehearse, problem::Problem},
 };
@@ -98,16 +97,6 @@ async fn schedule(shared: web::Data<Shared>, parameters: web::Query<Parameters>)
     answer(&shared, Query::Schedule { limit, at: at(&parameters)? }).await
 }
 
-/// `?from=@12&to=@30&kind=machine`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DiffParameters {
-    from: String,
-    to: Option<String>,
-    entity: Option<StreamId>,
-    kind: Option<String>,
-}
-
 async fn diff(shared: web::Data<Shared>, parameters: web::Query<DiffParameters>) -> Answer {
     let DiffParameters { from, to, entity, kind } = parameters.into_inner();
     let only = match (entity, kind) {
@@ -117,15 +106,6 @@ async fn diff(shared: web::Data<Shared>, parameters: web::Query<DiffParameters>)
     };
     let to = to.as_deref().map(read).transpose()?;
     answer(&shared, Query::Diff { from: read(&from)?, to, only }).await
-}
-
-/// `?all=true&to=17`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ReplayParameters {
-    #[serde(default)]
-    all: bool,
-    to: Option<u64>,
 }
 
 async fn replay(shared: web::Data<Shared>, parameters: web::Query<ReplayParameters>) -> Answer {

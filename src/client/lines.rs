@@ -2,6 +2,10 @@
 
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
+use tokio_util::{
+    bytes::BytesMut,
+    codec::{Decoder, LinesCodec, LinesCodecError},
+};
 
 use super::{ClientError, Connection};
 
@@ -10,32 +14,27 @@ use super::{ClientError, Connection};
 pub struct Lines {
     body: Incoming,
     _connection: Connection,
-    line_bytes_max: usize,
-    buffer: Vec<u8>,
-    /// Up to here the buffer holds no line end.
-    searched: usize,
+    codec: LinesCodec,
+    buffer: BytesMut,
 }
 
 impl Lines {
     pub(super) fn new(body: Incoming, connection: Connection, line_bytes_max: usize) -> Self {
-        Self { body, _connection: connection, line_bytes_max, buffer: Vec::new(), searched: 0 }
+        let codec = LinesCodec::new_with_max_length(line_bytes_max);
+        Self { body, _connection: connection, codec, buffer: BytesMut::new() }
     }
 
     /// The next line without its end; none when the node has closed the answer in order.
     ///
     /// May be dropped while it waits: nothing is lost.
     pub async fn next_line(&mut self) -> Result<Option<String>, ClientError> {
+        let unreadable = |error: LinesCodecError| ClientError::broken("cannot read the answer", error);
         loop {
-            if let Some(line) = self.buffered_line() {
-                return text(line).map(Some);
-            }
-            if self.buffer.len() > self.line_bytes_max {
-                return Err(ClientError::broken("cannot read the answer", "a line is too long"));
+            if let Some(line) = self.codec.decode(&mut self.buffer).map_err(unreadable)? {
+                return Ok(Some(line));
             }
             let Some(frame) = self.body.frame().await else {
-                let rest = std::mem::take(&mut self.buffer);
-                self.searched = 0;
-                return if rest.is_empty() { Ok(None) } else { text(rest).map(Some) };
+                return self.codec.decode_eof(&mut self.buffer).map_err(unreadable);
             };
             let frame = frame.map_err(|error| ClientError::broken("the connection to the node was lost", error))?;
             if let Some(data) = frame.data_ref() {
@@ -43,23 +42,4 @@ impl Lines {
             }
         }
     }
-
-    fn buffered_line(&mut self) -> Option<Vec<u8>> {
-        let Some(end) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') else {
-            self.searched = self.buffer.len();
-            return None;
-        };
-        let rest = self.buffer.split_off(self.searched + end + 1);
-        let mut line = std::mem::replace(&mut self.buffer, rest);
-        self.searched = 0;
-        line.pop();
-        if line.last() == Some(&b'\r') {
-            line.pop();
-        }
-        Some(line)
-    }
-}
-
-fn text(line: Vec<u8>) -> Result<String, ClientError> {
-    String::from_utf8(line).map_err(|error| ClientError::broken("cannot read the answer", error))
 }
