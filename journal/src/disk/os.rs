@@ -3,10 +3,7 @@
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io::{self, ErrorKind, Read, Write},
-    os::{
-        fd::AsRawFd,
-        unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt},
-    },
+    os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, Weak},
 };
@@ -20,24 +17,13 @@ const LOCK_FILE: &str = "lock";
 
 /// A folder of the operating system. It and its files are readable by their owner only.
 ///
-/// Whoever has it locked keeps to the folder that was locked: what somebody puts at its path meanwhile is another journal's.
+/// Once the folder that was locked is removed, nothing more is made, renamed or removed: what somebody put at its path
+/// meanwhile is another journal's.
 #[derive(Clone, Debug)]
 pub struct OsDisk {
     root: PathBuf,
-    /// The folder itself, as long as it is locked.
+    /// The folder itself, as long as it is locked by a writer.
     locked: Arc<Mutex<Weak<File>>>,
-}
-
-/// Where something is, for as long as this is kept.
-struct Place {
-    path: PathBuf,
-    _root: Option<Arc<File>>,
-}
-
-impl AsRef<Path> for Place {
-    fn as_ref(&self) -> &Path {
-        &self.path
-    }
 }
 
 impl OsDisk {
@@ -61,24 +47,18 @@ impl OsDisk {
         }
     }
 
-    fn full(&self, name: &str) -> Place {
-        let root = self.locked.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
-        let path = root.as_ref().map_or_else(|| self.root.clone(), |root| named(root));
-        Place { path: if name.is_empty() { path } else { path.join(name) }, _root: root }
+    fn full(&self, name: &str) -> PathBuf {
+        if name.is_empty() { self.root.clone() } else { self.root.join(name) }
     }
-}
 
-/// A name of an open folder that nobody else can take.
-fn named(folder: &File) -> PathBuf {
-    format!("/proc/self/fd/{}", folder.as_raw_fd()).into()
-}
-
-/// The folder at a path, held open; none where the system gives no name to what is open.
-fn held(root: &Path) -> io::Result<Option<Arc<File>>> {
-    let folder = File::open(root)?;
-    let found = folder.metadata()?;
-    let is_named = fs::metadata(named(&folder)).is_ok_and(|it| (it.dev(), it.ino()) == (found.dev(), found.ino()));
-    Ok(is_named.then(|| Arc::new(folder)))
+    /// The same, of what is to be changed.
+    fn ours(&self, name: &str) -> io::Result<PathBuf> {
+        let locked = self.locked.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        match locked.map(|folder| names_of(&folder)).transpose()? {
+            Some(0) => Err(io::Error::new(ErrorKind::NotFound, "the journal's folder was removed while it was in use")),
+            _ => Ok(self.full(name)),
+        }
+    }
 }
 
 impl Disk for OsDisk {
@@ -96,16 +76,16 @@ impl Disk for OsDisk {
     }
 
     fn create(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
-        let place = self.full(name);
-        if let Some(folder) = place.path.parent()
+        let path = self.ours(name)?;
+        if let Some(folder) = path.parent()
             && !folder.is_dir()
         {
             // A root that somebody removed is not made again by whoever still writes there.
-            fs::metadata(self.full(""))?;
+            fs::metadata(&self.root)?;
             make_dir(folder)?;
             self.sync_dir(super::folder_of(super::folder_of(name)))?;
         }
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(&place)?;
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(path)?;
         Ok(Box::new(OsFile(file)))
     }
 
@@ -115,12 +95,12 @@ impl Disk for OsDisk {
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        fs::rename(self.full(from), self.full(to))
+        fs::rename(self.ours(from)?, self.full(to))
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        let place = self.full(name);
-        let removed = if place.path.is_dir() { fs::remove_dir_all(&place) } else { fs::remove_file(&place) };
+        let path = self.ours(name)?;
+        let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         match removed {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             other => other,
@@ -132,15 +112,15 @@ impl Disk for OsDisk {
     }
 
     fn space(&self) -> io::Result<Space> {
-        let stat = rustix::fs::statvfs(self.full("").as_ref())?;
+        let stat = rustix::fs::statvfs(&self.root)?;
         Ok(Space { free: stat.f_bavail * stat.f_frsize, total: stat.f_blocks * stat.f_frsize })
     }
 
     fn network_file_system(&self) -> Option<&'static str> {
         // A file system that does not say what it is, is taken for a local one.
-        let stat = rustix::fs::statfs(self.full("").as_ref()).ok()?;
+        let stat = rustix::fs::statfs(&self.root).ok()?;
         network::network_file_system(stat.f_type.cast_unsigned()).or_else(|| {
-            let device = fs::metadata(self.full("")).ok()?.dev();
+            let device = fs::metadata(&self.root).ok()?.dev();
             let device = format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
             let mounts = fs::read("/proc/self/mountinfo").ok()?;
             network::network_mount(&String::from_utf8_lossy(&mounts), &device)
@@ -148,20 +128,18 @@ impl Disk for OsDisk {
     }
 
     fn stamp(&self, name: &str) -> io::Result<Option<Stamp>> {
-        stamp_of(self.full(name).as_ref())
+        stamp_of(&self.full(name))
     }
 
     fn lock(&self, how: LockMode) -> Result<Lock, LockError> {
+        let path = self.full(LOCK_FILE);
         if how == LockMode::Shared {
-            return Ok(Lock { _held: Box::new(lock_shared(&self.root.join(LOCK_FILE))?) });
+            return Ok(Lock { _held: Box::new(lock_shared(&path)?) });
         }
-        let root = held(&self.root).map_err(LockError::Io)?;
-        let path = root.as_ref().map_or_else(|| self.root.clone(), |root| named(root));
-        let file = lock_exclusive(&path.join(LOCK_FILE))?;
-        if let Some(root) = &root {
-            *self.locked.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(root);
-        }
-        Ok(Lock { _held: Box::new((file, root)) })
+        let folder = Arc::new(File::open(&self.root).map_err(LockError::Io)?);
+        let file = lock_exclusive(&path)?;
+        *self.locked.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&folder);
+        Ok(Lock { _held: Box::new((file, folder)) })
     }
 
     fn path(&self) -> PathBuf {
