@@ -3,6 +3,7 @@
 use std::{
     error::Error,
     ffi::OsStr,
+    os::unix::net::UnixStream,
     path::Path,
     process::{Child, Command, Stdio},
     thread::sleep,
@@ -38,7 +39,8 @@ impl Node {
     /// Starts the program, which was given the data directory, and waits until it listens.
     pub fn start(mut program: Command, data: &Path) -> Fallible<Self> {
         let mut node = Self(program.arg("serve").stderr(Stdio::null()).spawn()?);
-        while !data.join("node.sock").exists() {
+        // Its socket has a name a moment before anybody can connect to it.
+        while UnixStream::connect(data.join("node.sock")).is_err() {
             sleep(Duration::from_millis(1));
             if let Some(status) = node.0.try_wait()? {
                 return Err(format!("the node ended: {status}").into());

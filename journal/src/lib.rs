@@ -39,8 +39,9 @@
 //! - By default all of the log stays. [`Settings::log_keep`] and [`Settings::log_archive`] let full segments go, once the
 //!   block store has them durably; all reads find them still, or say what they need.
 //! - What is whole in a journal that does not open can be taken into a new one: [`salvage`].
-//! - While much is committed sled falls behind, by at most [`Settings::store_lag_bytes`]; full segments of the log are
-//!   compressed when there is nothing else to do. Neither changes what is read.
+//! - While commits follow one another sled falls behind, by at most 8 MiB, while much is committed by at most
+//!   [`Settings::store_lag_bytes`]; full segments of the log are compressed when there is nothing else to do. Neither changes
+//!   what is read.
 //! - Limit: a power cut that also damages the very last group cannot be told from a group that was never acknowledged.
 //!
 //! # On disk

@@ -29,8 +29,8 @@ use super::{
 };
 use crate::words::readable;
 
-/// So much is sent at once.
-const CHUNK_BYTES: usize = 64 * 1024;
+/// So much is sent at once: a few milliseconds' work, so that whoever else wants the processor soon has it.
+const CHUNK_BYTES: usize = 32 * 1024;
 /// Chunks that wait for a slow reader; then the export waits too.
 const CHUNKS_WAITING: usize = 4;
 /// The rest after a chunk, or after some blocks: about as long as they take to write, or to read.

@@ -7,7 +7,7 @@ use std::{
 };
 
 /// So much waits for the disk at most.
-const WAITING_BYTES_MAX: usize = 1024 * 1024;
+const WAITING_BYTES_MAX: usize = 256 * 1024;
 
 /// A file that reaches the disk as it grows. If all of it did at the end, a node that commits on the same disk would wait for
 /// it.

@@ -28,6 +28,11 @@ pub(crate) use signal::{Ending, Signal};
 
 /// How long new blocks are gathered before they are stored.
 const GATHER: Duration = Duration::from_millis(50);
+/// More than this written while gathering: commits follow one another, and each would wait for what the store writes and
+/// syncs on the same disk.
+const BRISK_BYTES: u64 = 16 * 1024;
+/// How far the store may fall behind then: a stop in order, which stores the rest, takes about a second longer.
+const BRISK_LAG_BYTES: u64 = 8 * 1024 * 1024;
 /// More than this written while gathering: much is being committed, and the processor is left to the commits.
 const BUSY_BYTES: u64 = 256 * 1024;
 /// How much is stored before it is asked again whether much is being committed.
@@ -97,12 +102,24 @@ impl BackgroundWriter {
             if self.signal.is_interrupted_within(GATHER) {
                 return;
             }
-            let busy = self.core.written_bytes() - before > BUSY_BYTES;
-            let bound = if busy { self.settings.store_lag_bytes } else { 0 };
+            let bound = self.lag_bytes_max(self.core.written_bytes() - before);
+            if bound > 0 {
+                // What the store does not get now it cannot tell either, should log and head file be put back to before.
+                self.head_file.write_reached();
+            }
             let until = self.core.stored_bytes() + TURN_BYTES;
             while self.is_behind() && self.core.lag_bytes() > bound && self.core.stored_bytes() < until {
                 self.store_some();
             }
+        }
+    }
+
+    /// How far the store may be behind where so many bytes were written while gathering.
+    fn lag_bytes_max(&self, written: u64) -> u64 {
+        match written {
+            0..=BRISK_BYTES => 0,
+            0..=BUSY_BYTES => self.settings.store_lag_bytes.min(BRISK_LAG_BYTES),
+            _ => self.settings.store_lag_bytes,
         }
     }
 

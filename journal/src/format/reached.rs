@@ -1,4 +1,4 @@
-//! The file `reached`: what the head file said before the block store was given more.
+//! The file `reached`: what the head file said before the block store was given more, or was made to wait.
 //!
 //! It is never synced. A crash may leave it older or torn, and then it tells nothing. But it is never newer than the log,
 //! unless log and head file were put back to an older state: then it tells that they were.

@@ -13,12 +13,12 @@ use crate::{
 };
 
 /// Blocks after which whoever walks a running journal rests.
-const BLOCKS_AT_ONCE: u64 = 64;
+const BLOCKS_AT_ONCE: u64 = 32;
 
 impl LocalJournal {
     /// Walks what is durable by now, as [`check`](crate::check()) does with a stopped journal: reads every block from the log anew,
     /// decodes each entry, follows the chain up to its end, and holds the block store against it as far as that has
-    /// caught up. Behind damage it goes on. `rest` is called after every 64 blocks: the node's own work comes first.
+    /// caught up. Behind damage it goes on. `rest` is called after every 32 blocks: the node's own work comes first.
     ///
     /// # Errors
     /// If the log's folder or the index cannot be read. What is wrong with the history is in the report.
@@ -94,7 +94,7 @@ impl LocalJournal {
         })
     }
 
-    /// Counts what is durable by now, as [`stat`](crate::stat()) does with a stopped journal. `rest` is called after every 64
+    /// Counts what is durable by now, as [`stat`](crate::stat()) does with a stopped journal. `rest` is called after every 32
     /// blocks.
     ///
     /// # Errors

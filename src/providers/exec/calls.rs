@@ -98,13 +98,15 @@ impl ExecProvider {
         ids: Vec<EffectId>,
         check: Found<T>,
     ) -> Result<Vec<Result<Lookup<T>, Fault>>, Fault> {
-        let (busy, idle): (Vec<usize>, Vec<usize>) = (0..ids.len()).partition(|at| self.shared.busy.holds(ids[*at]));
+        let idle: Vec<usize> = (0..ids.len()).filter(|at| !self.shared.busy.holds(ids[*at])).collect();
         let wishes: Vec<_> = idle.iter().map(|at| (ids[*at], wire::json(&ids[*at]))).collect();
         let found = self.bulk(operation, wishes, |at, value| check(ids[idle[at]], value)).await?;
-        let mut answers: Vec<(usize, Result<Lookup<T>, Fault>)> = idle.iter().copied().zip(found).collect();
-        answers.extend(busy.into_iter().map(|at| (at, Ok(Lookup::Unknown))));
-        answers.sort_by_key(|(at, _)| *at);
-        Ok(answers.into_iter().map(|(_, answer)| answer).collect())
+        let mut answers: Vec<Result<Lookup<T>, Fault>> = Vec::new();
+        answers.resize_with(ids.len(), || Ok(Lookup::Unknown));
+        for (at, answer) in idle.into_iter().zip(found) {
+            answers[at] = answer;
+        }
+        Ok(answers)
     }
 
     /// All machines it has, which takes the place of their agents' reports.

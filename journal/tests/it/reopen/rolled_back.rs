@@ -1,6 +1,8 @@
 //! Log and head file were put back together to an older state; the block store, or a checkpoint, knows of more.
 
 use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     process::Command,
     sync::Arc,
@@ -8,14 +10,14 @@ use std::{
 
 use bailiwick_journal::{
     Config, Entry, Journal, LocalJournal, OpenError, Position, ProblemKind, ReadOnlyJournal, Settings, StoreSeen,
-    append_blocking,
+    Threads, append_blocking,
     blocks::MemoryStore,
     check,
     disk::{Disk, SimulatedDisk},
     testing::{all, draft},
 };
 
-use crate::tools::{assert_holds, config, inline, open, reopened, segments, until, without_checkpoint, write};
+use crate::tools::{ID, assert_holds, config, inline, open, reopened, segments, until, without_checkpoint, write};
 
 use super::{folders::listing, kinds, refused};
 
@@ -67,6 +69,31 @@ fn without_checkpoint_of(disk: &SimulatedDisk) -> SimulatedDisk {
     let copy = disk.after_kill();
     without_checkpoint(&copy);
     copy
+}
+
+#[test]
+fn what_was_reached_is_written_down_while_the_store_waits_for_commits() {
+    // given a journal whose store is brought up to it behind the commits
+    let (disk, store) = (SimulatedDisk::new(), MemoryStore::durable());
+    let settings = Settings { threads: Threads::Own, ..inline() };
+    let (journal, _) = LocalJournal::open_with(Arc::new(disk.clone()), &store, ID, 0, settings).unwrap();
+    write(&journal, 5);
+    let older = disk.after_kill();
+    // when commits follow one another, it is killed, and log and head file are put back
+    let seen = RefCell::new(BTreeMap::<u64, BTreeSet<Position>>::new());
+    until("reached goes on while the store does not", || {
+        write(&journal, 100);
+        let mut stored = 0;
+        store.damage(|blocks| stored = blocks.keys().next_back().copied().unwrap_or_default());
+        let killed = disk.after_kill();
+        put_back(&killed, &older);
+        let Err(OpenError::Integrity { report, .. }) = open(&killed, &MemoryStore::durable()) else { return false };
+        let mut seen = seen.borrow_mut();
+        let reached = seen.entry(stored).or_default();
+        reached.extend(report.missing_positions.map(|(_, last)| last));
+        // then the opening knows of more than the store: before it is given more, that is written down once
+        reached.len() > 2
+    });
 }
 
 #[test]
