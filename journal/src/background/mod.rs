@@ -116,10 +116,12 @@ impl BackgroundWriter {
 
     /// How far the store may be behind where so many bytes were written while gathering.
     fn lag_bytes_max(&self, written: u64) -> u64 {
-        match written {
-            0..=BRISK_BYTES => 0,
-            0..=BUSY_BYTES => self.settings.store_lag_bytes.min(BRISK_LAG_BYTES),
-            _ => self.settings.store_lag_bytes,
+        if written > BUSY_BYTES {
+            self.settings.store_lag_bytes
+        } else if written > BRISK_BYTES {
+            self.settings.store_lag_bytes.min(BRISK_LAG_BYTES)
+        } else {
+            0
         }
     }
 
