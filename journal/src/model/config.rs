@@ -31,7 +31,8 @@ pub struct Settings {
     /// After how many bytes the block store is made durable in the background.
     pub checkpoint_bytes: u64,
     /// How far the block store may fall behind the log while much is committed, in bytes: what a crash then leaves to be
-    /// caught up at the next opening. As soon as less is committed it catches up.
+    /// caught up at the next opening. While commits only follow one another, 8 MiB at most. As soon as less is committed it
+    /// catches up.
     pub store_lag_bytes: u64,
     /// Whether full segments of the log are compressed in idle time, by themselves; `compress_log` does it when asked.
     /// Only with threads of the journal's own.

@@ -120,6 +120,27 @@ fn machines_end_when_somebody_removes_everything() {
 }
 
 #[test]
+fn a_node_whose_directory_was_removed_leaves_alone_what_is_put_in_its_place() {
+    // given a node that has not noticed yet that its directory was removed
+    let lab = Lab::new();
+    let first = lab.start(&["serve"]);
+    first.says("listening on");
+    first.signal(Signal::STOP);
+    fs::remove_dir_all(lab.data()).expect("removed");
+    // when another one is made and started there, and the first one goes on and ends
+    let second = lab.start(&["serve"]);
+    second.says("listening on");
+    first.signal(Signal::CONT);
+    assert_ne!(first.ended().code, Some(0));
+    // then the second one still answers at its socket, and its journal is as it left it
+    assert!(lab.http("GET", "/v1/node", "").0.contains("200 OK"));
+    second.signal(Signal::TERM);
+    second.ended().code(0);
+    let checked = lab.run(&["journal", "check"]).code(0);
+    assert!(checked.out.contains("whole"), "{checked:?}");
+}
+
+#[test]
 fn a_silent_agent_is_stale_until_it_is_back() {
     let lab = Lab::new();
     lab.up();

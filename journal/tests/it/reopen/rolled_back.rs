@@ -91,7 +91,7 @@ fn what_was_reached_is_written_down_while_the_store_waits_for_commits() {
         let mut seen = seen.borrow_mut();
         let reached = seen.entry(stored).or_default();
         reached.extend(report.missing_positions.map(|(_, last)| last));
-        // then the opening knows of more than the store: before it is given more, that is written down once
+        // then the opening knows of more and more; if only what the store is about to have were told, of two ends at most
         reached.len() > 2
     });
 }
