@@ -36,8 +36,10 @@ const BRISK_BYTES: u64 = 16 * 1024;
 const BRISK_LAG_BYTES: u64 = 8 * 1024 * 1024;
 /// More than this written while gathering: much is being committed, and the processor is left to the commits.
 const BUSY_BYTES: u64 = 256 * 1024;
-/// How much is stored before it is asked again whether much is being committed.
-const TURN_BYTES: u64 = 8 * 1024 * 1024;
+/// How much is stored before it is asked again whether much is being committed: sled holds up to three times as much in
+/// memory meanwhile, so it is little, unless commits come so fast that the store would fall behind for good.
+const TURN_BYTES: u64 = 1024 * 1024;
+const BUSY_TURN_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The store's writing end.
 pub(crate) struct BackgroundWriter {
@@ -103,12 +105,13 @@ impl BackgroundWriter {
             if self.signal.is_interrupted_within(GATHER) {
                 return;
             }
-            let bound = self.lag_bytes_max(self.core.written_bytes() - before);
+            let written = self.core.written_bytes() - before;
+            let bound = self.lag_bytes_max(written);
             if bound > 0 {
                 // What the store does not get now it cannot tell either, should log and head file be put back to before.
                 self.head_file.write_reached();
             }
-            let until = self.core.stored_bytes() + TURN_BYTES;
+            let until = self.core.stored_bytes() + if written > BUSY_BYTES { BUSY_TURN_BYTES } else { TURN_BYTES };
             while self.is_behind() && self.core.lag_bytes() > bound && self.core.stored_bytes() < until {
                 self.store_some();
             }

@@ -308,6 +308,14 @@ impl Core {
         others.map(|(number, _)| number).collect()
     }
 
+    /// A block for whoever reads every block once, checked: from the log, because the store would keep it in memory.
+    pub(crate) fn load_in_passing(&self, number: u64) -> Result<Loaded, ReadError> {
+        if let Ok(bytes) = self.read_logged(number) {
+            return Ok(Loaded::Stored(Pieces::whole(bytes)));
+        }
+        self.load(&[number])?.pop().ok_or_else(not_there)
+    }
+
     /// The blocks with these numbers, which exist, each from the tail, the store or the log, checked.
     pub(crate) fn load(&self, numbers: &[u64]) -> Result<Vec<Loaded>, ReadError> {
         let mut loaded: Vec<Option<Loaded>> = Vec::with_capacity(numbers.len());

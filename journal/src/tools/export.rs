@@ -112,9 +112,8 @@ fn write(core: &Core, journal: &dyn Journal, to: &mut impl Write, tell: Tell<'_>
     let failed = |source| ExportError::Write { source };
     put(to, &FirstLine { format: EXPORT_FORMAT, journal: journal.id(), codec: CODEC_BINCODE_FIXED }).map_err(failed)?;
     for number in 1..=head.block {
-        for block in core.load(&[number]).map_err(|source| ExportError::Read { source })? {
-            write_block(&block.bytes(), to, tell)?;
-        }
+        let block = core.load_in_passing(number).map_err(|source| ExportError::Read { source })?;
+        write_block(&block.bytes(), to, tell)?;
     }
     let end = EndLine { end: End { blocks: head.block, entries: head.position.0, hash: hex::encode(&head.hash) } };
     put(to, &end).and_then(|()| to.flush()).map_err(failed)?;

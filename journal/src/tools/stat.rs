@@ -92,21 +92,18 @@ pub(crate) fn count(
             path: path.clone(),
             source: std::io::Error::other(problem),
         };
-        let loaded = core.load(&[number]).map_err(|error| unreadable(error.to_string()))?;
-        for block in &loaded {
-            let bytes = block.bytes();
-            for record in frame::records(&bytes[HEADER_BYTES..]) {
-                let record = record.map_err(|problem| unreadable(problem.to_owned()))?;
-                let stream = record.stream_text().ok().and_then(|text| text.parse::<StreamId>().ok());
-                let stream = stream.ok_or_else(|| unreadable("a stream has no valid name".into()))?;
-                let amount = Amount { entries: 1, events: u64::from(record.events()), bytes: record.bytes() as u64 };
-                if stat.total.entries == 0 {
-                    stat.first_time_ms = record.time_ms();
-                }
-                stat.total.add(amount);
-                stat.by_kind.entry(stream.kind().to_owned()).or_default().add(amount);
-                stat.by_stream.entry(stream).or_default().add(amount);
+        let block = core.load_in_passing(number).map_err(|error| unreadable(error.to_string()))?;
+        for record in frame::records(&block.bytes()[HEADER_BYTES..]) {
+            let record = record.map_err(|problem| unreadable(problem.to_owned()))?;
+            let stream = record.stream_text().ok().and_then(|text| text.parse::<StreamId>().ok());
+            let stream = stream.ok_or_else(|| unreadable("a stream has no valid name".into()))?;
+            let amount = Amount { entries: 1, events: u64::from(record.events()), bytes: record.bytes() as u64 };
+            if stat.total.entries == 0 {
+                stat.first_time_ms = record.time_ms();
             }
+            stat.total.add(amount);
+            stat.by_kind.entry(stream.kind().to_owned()).or_default().add(amount);
+            stat.by_stream.entry(stream).or_default().add(amount);
         }
         after(number);
     }
