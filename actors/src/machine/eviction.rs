@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Each workload is asked for by itself, once it is its turn (`ordered_drain.rs`). A budget that can never have room is asked again
-//! after the policy's long wait, because somebody has to act first, and nothing is forced by how often it refuses.
+//! after the policy's long wait, or once somebody has acted: its application has another budget, more machines, or is gone.
+//! Nothing is forced by how often it refuses.
 //!
 //! Who decides is the machines supervisor, which sees the other machines of the application; its answers are events here, so
 //! that a restart forgets no permission that was given. The drain as a whole has its time-out beside that: then the
@@ -67,8 +68,11 @@ pub(super) fn refuse(
 ) -> Verdict {
     let asking = asking(state, effect);
     let turn = asking.iter().find(|turn| turn.plan.workload == *workload);
-    let Some((turn, TurnStep::Asked { attempt })) = turn.map(|turn| (turn, &turn.step)) else {
-        return Ok(Decision::nothing(Reason::EvictionNotAsked));
+    let (turn, attempt) = match turn.map(|turn| (turn, &turn.step)) {
+        Some((turn, TurnStep::Asked { attempt })) => (turn, attempt),
+        // It could have room by now, and is asked about as often as any other.
+        Some((turn, TurnStep::Refused { attempt, .. })) if !budget.is_hopeless() => (turn, attempt),
+        _ => return Ok(Decision::nothing(Reason::EvictionNotAsked)),
     };
     let rules = &facts.policy.reconciliation;
     let refused = |reason, wait_ms| {
@@ -84,11 +88,12 @@ pub(super) fn refuse(
     refused(Reason::EvictionRefused, rules.drain.eviction_retry_ms)
 }
 
-/// The turns of those that ask, if this is the instance that they run in.
+/// The turns of those that ask, or were refused for good, if this is the instance that they run in.
 fn asking(state: &State, effect: EffectId) -> Vec<&Turn> {
     let turns = state.turns().filter(|_| state.running_effect() == Some(effect));
-    let names = state.asking();
-    turns.into_iter().flat_map(|turns| &turns.all).filter(|turn| names.contains(&turn.plan.workload)).collect()
+    let (names, stranded) = (state.asking(), state.stranded());
+    let asks = |turn: &&Turn| names.contains(&turn.plan.workload) || stranded.contains_key(&turn.plan.workload);
+    turns.into_iter().flat_map(|turns| &turns.all).filter(asks).collect()
 }
 
 /// Those that were refused and are asked for again now.

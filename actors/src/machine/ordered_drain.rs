@@ -15,7 +15,10 @@
 //! longest. In Gardener's machine controller, 0.49, from which the time-outs are, priorities count among those with volumes
 //! alone, the most important first ([`crate::policy::DrainOrder`]).
 
-use std::{cmp::Reverse, collections::BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -117,6 +120,18 @@ impl State {
     /// The workloads of which somebody has to say if they may end now.
     pub fn asking(&self) -> BTreeSet<Name> {
         self.turns().map(Turns::asking).unwrap_or_default()
+    }
+
+    /// The workloads that go on because of a budget that could never have room, each with the application of that.
+    pub fn stranded(&self) -> BTreeMap<&Name, &Name> {
+        let all = self.turns().into_iter().flat_map(|turns| &turns.all);
+        let stranded = all.filter_map(|turn| match &turn.step {
+            TurnStep::Refused { budget, .. } if budget.is_hopeless() => {
+                Some((&turn.plan.workload, &budget.application))
+            }
+            _ => None,
+        });
+        stranded.collect()
     }
 
     /// Whether a volume is to leave although the machine is still drained: who used it has ended.

@@ -104,7 +104,18 @@ fn hopeless_budgets() -> Vec<Case<State>> {
     let refused = |until| Event::EvictionRefused { workload: name("app"), budget: hopeless(), until };
     let later = || Ok((R::BudgetHopeless, vec![refused(NOW.after(600_000))]));
     let often = (0..400).flat_map(|_| [refused(Timestamp(5)), again()]);
-    vec![case(going(900_000), refuse(), later()), case(then(going(900_000), often), refuse(), later())]
+    let stranded = || then(going(900_000), [refused(Timestamp(5))]);
+    let shrunk = Command::AllowEviction { effect: effect(2), workloads: [name("app")].into() };
+    let grown = Command::RefuseEviction { effect: effect(2), workload: name("app"), budget: budget() };
+    let soon = Event::EvictionRefused { workload: name("app"), budget: budget(), until: NOW.after(20_000) };
+    vec![
+        case(going(900_000), refuse(), later()),
+        case(then(going(900_000), often), refuse(), later()),
+        // Somebody has acted: the budget has room, or could have it.
+        case(stranded(), shrunk, Ok((R::EvictionAllowed, vec![allowed(false)]))),
+        case(stranded(), grown, Ok((R::EvictionRefused, vec![soon]))),
+        case(stranded(), refuse(), Ok((R::EvictionNotAsked, vec![]))),
+    ]
 }
 
 /// Here a node may be unfit for 50 seconds.

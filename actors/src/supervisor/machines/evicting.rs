@@ -25,7 +25,8 @@ pub fn going_on(state: &machine::State, documents: &Documents) -> BTreeSet<Name>
 fn is_asked(state: &machine::State, documents: &Documents) -> bool {
     let Some(turns) = state.turns() else { return false };
     let has_budget = |turn: &machine::Turn| budgets(state, &turn.plan.workload, documents).next().is_some();
-    turns.has_order() || turns.all.iter().any(has_budget)
+    // Who was refused is told when that ends, also if it ends with the budget itself.
+    turns.has_order() || turns.all.iter().any(has_budget) || !state.stranded().is_empty()
 }
 
 /// The applications that a workload counts for and that have a budget, with what it needs.
@@ -84,10 +85,13 @@ fn answer(
     allowed: &Allowed<'_>,
 ) -> Option<Command> {
     let (mut workloads, mut short) = (BTreeSet::new(), None);
-    for workload in state.asking() {
+    let stranded = state.stranded();
+    for workload in state.asking().into_iter().chain(stranded.keys().map(|workload| (*workload).clone())) {
         let lacking = budgets(state, &workload, &view.documents).find_map(|budget| lacks(view, name, budget, allowed));
         match lacking {
             None => drop(workloads.insert(workload)),
+            // It has heard that already.
+            Some(budget) if budget.is_hopeless() && stranded.contains_key(&workload) => (),
             Some(budget) => short = short.or(Some((workload, budget))),
         }
     }

@@ -51,12 +51,15 @@ fn rests_on(seen: &Seen<'_>, facts: &Facts<'_>, order: &Order) -> Vec<Cite> {
             let withheld = own(seen.base.noted.withheld.get(machine).copied());
             witness(seen, facts, machine, withheld.fold(machines, name, &[Fact::Health]))
         }
-        Command::AllowEviction { .. } => Cites::default().fold(machines, name, &[Fact::Drain]),
+        // What was refused for good may end because its application says something else, or is gone.
+        Command::AllowEviction { workloads, .. } => {
+            let stranded = machines.get(name).map(machine::State::stranded).unwrap_or_default();
+            let applications = stranded.iter().filter(|(workload, _)| workloads.contains(**workload));
+            let cites = Cites::default().fold(machines, name, &[Fact::Drain]);
+            applications.fold(cites, |cites, (_, name)| application(view, name, cites))
+        }
         Command::RefuseEviction { budget, .. } => {
-            let application = view.documents.folded(document::Kind::Application, budget.application.as_str());
-            Cites::default().fold(machines, name, &[Fact::Drain]).cite(
-                application.and_then(|folded| folded.cite("application", budget.application.as_str(), Fact::Spec)),
-            )
+            application(view, &budget.application, Cites::default().fold(machines, name, &[Fact::Drain]))
         }
         Command::Site { .. } | Command::RefuseSite { .. } => {
             let provider = machines.get(name).and_then(|state| state.spec.as_ref()).map(|spec| &spec.provider);
@@ -109,6 +112,13 @@ fn witness(seen: &Seen<'_>, facts: &Facts<'_>, machine: &Name, cites: Cites) -> 
         }
         _ => cites,
     }
+}
+
+/// What an application says of its budget, or that it is gone.
+fn application(view: &View, name: &Name, cites: Cites) -> Cites {
+    let Some(folded) = view.documents.folded(document::Kind::Application, name.as_str()) else { return cites };
+    let fact = if folded.state.life.exists() { Fact::Spec } else { Fact::Life };
+    cites.cite(folded.cite("application", name.as_str(), fact))
 }
 
 /// The documents that a start follows from, each at the revision in force.

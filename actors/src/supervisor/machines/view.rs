@@ -31,6 +31,8 @@ pub struct View {
     pub documents: Documents,
     /// The machines that wait for what they are started with.
     pub unprepared: BTreeSet<Name>,
+    /// The machines of which workloads go on because of a budget that could never have room.
+    pub stranded: BTreeSet<Name>,
     /// The machines that stand in each other one, or are to.
     pub children: BTreeMap<Name, BTreeSet<Name>>,
     parent_of: BTreeMap<Name, Name>,
@@ -101,6 +103,11 @@ impl contract::View for View {
         } else {
             self.unprepared.remove(&name);
         }
+        if machine.is_some_and(|machine| !machine.stranded().is_empty()) {
+            self.stranded.insert(name.clone());
+        } else {
+            self.stranded.remove(&name);
+        }
         if machine.is_some_and(machine::is_overdue) {
             self.overdue.insert(name.clone());
         } else {
@@ -130,10 +137,13 @@ impl View {
     /// document may say, and those that stand in a machine.
     pub fn woken_by(&self, stream: &StreamId) -> Vec<StreamId> {
         let woken = match document::Kind::of(stream.kind()) {
-            Some(_) => Some(&self.unprepared),
-            None => stream.name().parse().ok().and_then(|host: Name| self.children.get(&host)),
+            Some(document::Kind::Application) => &self.unprepared | &self.stranded,
+            Some(_) => self.unprepared.clone(),
+            None => {
+                stream.name().parse().ok().and_then(|host: Name| self.children.get(&host)).cloned().unwrap_or_default()
+            }
         };
-        woken.into_iter().flatten().map(self::stream).collect()
+        woken.iter().map(self::stream).collect()
     }
 
     /// A machine has changed: where it stands, and whether its host still keeps room for what is gone.

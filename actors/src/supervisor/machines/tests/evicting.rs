@@ -108,6 +108,44 @@ fn a_budget_that_needs_more_machines_than_there_are_is_hopeless() {
 }
 
 #[test]
+fn what_a_hopeless_budget_refused_is_asked_for_again_once_its_application_says_something_else() {
+    // given a workload that a budget without hope keeps running
+    let stranded = || {
+        let mut view = shop(Some(3));
+        drains(&mut view, 10, "a");
+        let budget = BudgetSeen { application: name("shop"), available: 2, needed: 3, others: 2 };
+        let refused = machine::Event::EvictionRefused { workload: name("app"), budget, until: Timestamp(600_000) };
+        put(&mut view, 11, "machine/a", 7, &[refused]);
+        view
+    };
+    let application: StreamId = "application/shop".parse().expect("a stream");
+    let view = stranded();
+    assert_eq!(answers(&view, &["a"]), [""; 0], "it has heard that");
+    assert_eq!(view.woken_by(&application), ["machine/a".parse().expect("a stream")]);
+    // when the application is changed or removed, then it is answered anew, for that reason
+    let says = |min_available| {
+        let machines = ["a", "b", "c", "d"].map(name).into();
+        let says = Content::Application(Application { machines, min_available, ..Application::default() });
+        document::Event::Revised { content: Box::new(says) }
+    };
+    let then = |event: document::Event| {
+        let mut view = stranded();
+        put(&mut view, 12, application.as_str(), 2, &[event]);
+        let decision = answer(&State::default(), &view, &Command::Look { machines: [name("a")].into() });
+        let cites = match &decision.events[..] {
+            [Event::Issued { cites, .. }] => cites.iter().any(|cite| cite.stream == application),
+            other => panic!("{other:?}"),
+        };
+        assert!(cites, "{decision:?}");
+        answers(&view, &["a"])
+    };
+    assert_eq!(then(says(Some(2))), ["a: app allowed"]);
+    assert_eq!(then(says(Some(3))), ["a: app 2 of 3"], "it could have room now");
+    assert_eq!(then(says(None)), ["a: app allowed"]);
+    assert_eq!(then(document::Event::Removed), ["a: app allowed"]);
+}
+
+#[test]
 fn who_has_no_budget_asks_nobody() {
     let mut view = shop(None);
     drains(&mut view, 10, "a");
