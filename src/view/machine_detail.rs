@@ -1,7 +1,7 @@
 //! What a machine waits for, in words, and its name for people.
 
 use bailiwick_actors::{
-    machine::{self, Health, Instance, Node, RemovalReason, TurnStep},
+    machine::{self, Health, Instance, Node, RemovalReason, TurnStep, rules::CRITICAL_TAINT},
     vocab::{Life, Name, Timestamp},
 };
 
@@ -77,11 +77,23 @@ fn own_detail(state: &machine::State, now: Timestamp) -> Option<String> {
         (Instance::Running { .. }, Node::Reporting { conditions, .. }) => {
             let bad = conditions.values().filter(|condition| !condition.healthy.is_yes());
             let bad: Vec<String> = bad.map(|condition| format!("{}: {}", condition.kind, condition.text)).collect();
-            (!bad.is_empty())
-                .then(|| format!("{}{}", bad.join("; "), time_left(&state.health, now, "it becomes healthy")))
+            match (bad.is_empty(), state.lacks_components()) {
+                (true, true) => {
+                    Some(format!("{}{}", lacks_components(), time_left(&state.health, now, "it is removed")))
+                }
+                (true, false) => None,
+                (false, _) => {
+                    Some(format!("{}{}", bad.join("; "), time_left(&state.health, now, "it becomes healthy")))
+                }
+            }
         }
         (Instance::None | Instance::Creating(_) | Instance::Deleting { .. }, _) => None,
     }
+}
+
+/// What keeps a machine from being ready although nothing else is wrong with it.
+pub(super) fn lacks_components() -> String {
+    format!("its node has the taint {CRITICAL_TAINT}")
 }
 
 /// Whose turn it is among the workloads that end in an order, what is waited for, and who comes next.

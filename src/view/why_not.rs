@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::{
     Fleet, blockers, budgets,
     kinds::{goals, kind},
+    machine_detail::lacks_components,
 };
 use crate::words::{caused, until, withheld, withholding};
 
@@ -339,13 +340,26 @@ fn node(entity: &StreamId, state: &machine::State) -> Option<Unmet> {
             Some(Unmet::new("a health report", because, by))
         }
         Node::Reporting { conditions, .. } => {
-            let bad = conditions.values().find(|condition| !condition.healthy.is_yes())?;
-            let because = format!("{}: {}", bad.kind, bad.text);
             let remove = format!("`bailiwick delete {entity}` to remove the machine");
-            let by = or("a report that all are healthy", Some(if is_overdue { replace } else { remove }));
-            Some(Unmet::new("healthy conditions", because, by))
+            let command = Some(if is_overdue { replace } else { remove });
+            let Some(bad) = conditions.values().find(|condition| !condition.healthy.is_yes()) else {
+                return judged(state, command);
+            };
+            let because = format!("{}: {}", bad.kind, bad.text);
+            Some(Unmet::new("healthy conditions", because, or("a report that all are healthy", command)))
         }
     }
+}
+
+/// What a machine lacks whose reports name nothing that is wrong.
+fn judged(state: &machine::State, command: Option<String>) -> Option<Unmet> {
+    if state.lacks_components() {
+        let by = or("the removal of that taint from its node or from the machine's spec", command);
+        return Some(Unmet::new("its node's critical components", lacks_components(), by));
+    }
+    let is_well = matches!(state.health, Health::Well { .. });
+    let by = or("a report with conditions that are healthy", command);
+    (!is_well).then(|| Unmet::new("a health report", "its last report was not enough to judge it healthy", by))
 }
 
 /// What helps by itself, or else what an operator can do.

@@ -19,7 +19,9 @@ use bailiwick_actors::{
     },
     replica_set,
     testing::Desk,
-    vocab::{ClassContent, Day, Fault, FaultCode, SizeMib, Timestamp, Window, Windows, derived_uuid},
+    vocab::{
+        ClassContent, Day, Fault, FaultCode, SizeMib, Taint, TaintEffect, Timestamp, Window, Windows, derived_uuid,
+    },
     volume,
 };
 use bailiwick_journal::{Journal, LocalJournal, append_blocking, disk::SimulatedDisk, import};
@@ -94,6 +96,19 @@ fn by_hand() -> Exported {
     exported("by-hand", &hand.journal)
 }
 
+/// A machine whose node lacks what every node needs: at first, and again once it was well.
+fn tainted(desk: &mut Desk) {
+    let key = machine::rules::CRITICAL_TAINT.to_owned();
+    let taint = Taint { key, value: String::new(), effect: TaintEffect::NoSchedule };
+    let node = |taints| machine::NodeFacts { taints, ..machine::NodeFacts::default() };
+    desk.declare_machine("bare");
+    desk.settle();
+    for taints in [vec![taint.clone()], Vec::new(), vec![taint]] {
+        desk.report_joined("bare", "1f", node(taints));
+        desk.report_node("bare", true);
+    }
+}
+
 /// Machines that are unhealthy and held, a volume that is lost for a while, and storage that is to be released.
 fn at_a_desk() -> Exported {
     use machine::Command::Hold;
@@ -129,6 +144,7 @@ fn at_a_desk() -> Exported {
     desk.volume("spare", Command::Release);
     desk.filesystem("files", filesystem::Command::Release);
     desk.settle();
+    tainted(&mut desk);
     exported("at-a-desk", &journal)
 }
 

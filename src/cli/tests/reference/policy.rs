@@ -160,7 +160,7 @@ fn health_of_machines() -> Vec<Row> {
             "`holds-all` or `holds-joining`",
             Default("holds-all"),
             "holds-joining",
-            "whether the taint of missing components keeps a machine from being ready always, or only until it has joined",
+            "whether the taint of missing components keeps a machine from joining and from recovering, or only from joining",
         ),
         row(
             "undeployed",
