@@ -14,6 +14,7 @@ use uuid::Uuid;
 use super::{
     asker::Asker,
     errors::Failure,
+    query::no_entity,
     wire::change::{
         Blocked, ChangePool, Changed, Decided, Declare, EnableHa, Import, PoolChange, Remove, Retry, RetryFailed,
         Rollout, RolloutStep,
@@ -78,10 +79,11 @@ async fn remove(asker: Asker, remove: web::Json<Remove>) -> Result<web::Json<Cha
         )
         .next("remove its machine, or its seat in the replica set"));
     }
-    let missing = asker.node.look(|fleet| remove.entities.iter().find(|stream| !fleet.exists(stream)).cloned())?;
+    let missing = asker.node.look(|fleet| {
+        remove.entities.iter().find(|stream| !fleet.exists(stream)).map(|missing| no_entity(fleet, missing))
+    })?;
     if let Some(missing) = missing {
-        return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("{missing} not found"))
-            .next("`bailiwick get KIND` lists all objects of a kind"));
+        return Err(missing.into());
     }
     let is_stored = |stream: &StreamId| matches!(stream.kind(), volume::State::KIND | filesystem::State::KIND);
     let of_storage = remove.release || remove.destroy;
@@ -188,9 +190,8 @@ async fn ask(
     command: AnyCommand,
     id: Option<Uuid>,
 ) -> Result<web::Json<Decided>, Failure> {
-    if !asker.node.look(|fleet| fleet.exists(entity))? {
-        return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("{entity} not found"))
-            .next("`bailiwick get KIND` lists all objects of a kind"));
+    if let Some(missing) = asker.node.look(|fleet| (!fleet.exists(entity)).then(|| no_entity(fleet, entity)))? {
+        return Err(missing.into());
     }
     let answer = asker.node.ask(entity.clone(), command, id.unwrap_or_else(Uuid::new_v4)).await?;
     if answer.outcome == bailiwick_journal::Outcome::Refused {

@@ -16,6 +16,7 @@ use super::{
     asker::Asker,
     changes::decided,
     errors::{Failure, not_recorded},
+    query::no_entity,
     wire::change::{CorrectClock, Decided, Operate, Verb},
 };
 use crate::{
@@ -56,7 +57,6 @@ async fn operate(asker: Asker, operate: web::Json<Operate>) -> Result<web::Json<
 
 fn command(fleet: &Fleet, entity: &StreamId, verb: Verb) -> Result<AnyCommand, Failure> {
     let (is_machine, is_set) = (entity.kind() == machine::State::KIND, entity.kind() == machine_set::State::KIND);
-    let protects = matches!(verb, Verb::Protect | Verb::Unprotect);
     let (works_for, is_meant) = match verb {
         Verb::Protect | Verb::Unprotect => {
             let kinds = "machines, volumes, filesystems, machine sets, machine deployments and replica sets";
@@ -71,17 +71,7 @@ fn command(fleet: &Fleet, entity: &StreamId, verb: Verb) -> Result<AnyCommand, F
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
     }
     if !fleet.exists(entity) {
-        let kinds = format!("{}s", entity.kind());
-        let what = kinds.replace('-', " ");
-        let (kinds, what) = if protects {
-            (kinds.as_str(), what.as_str())
-        } else if is_set {
-            ("machine-sets", "machine sets")
-        } else {
-            ("machines", "machines")
-        };
-        return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("{entity} not found"))
-            .next(&format!("`bailiwick get {kinds}` lists all {what}")));
+        return Err(no_entity(fleet, entity).into());
     }
     let of_machine = |command: machine::Command| AnyCommand::from(command);
     Ok(match verb {

@@ -591,7 +591,7 @@ fn not_found(message: &str, next_step: &str) -> Problem {
     }
 }
 
-fn no_entity(fleet: &Fleet, entity: &StreamId) -> Problem {
+pub(super) fn no_entity(fleet: &Fleet, entity: &StreamId) -> Problem {
     let near = view::near_matches(fleet, entity);
     let next_step = match near.as_slice() {
         [] if entity.kind() == "supervisor" => {

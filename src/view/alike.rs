@@ -63,14 +63,21 @@ pub fn groups(trouble: &[Trouble]) -> Vec<Group> {
 
 /// What two texts of the same shape have in common.
 fn common(one: &str, other: &str) -> String {
-    let word = |(one, other)| if one == other { one } else { "…" };
+    let word = |(one, other): (&str, &str)| if one == other { one.to_owned() } else { without_core(one, "…") };
     one.split(' ').zip(other.split(' ')).map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// A text without what differs between things that are alike: words with a digit in them (times, ids, counts).
 fn shape(why: &str) -> String {
-    let word = |word: &str| if word.contains(|letter: char| letter.is_ascii_digit()) { "#" } else { word }.to_owned();
+    let has_digit = |word: &str| word.contains(|letter: char| letter.is_ascii_digit());
+    let word = |word: &str| if has_digit(word) { without_core(word, "#") } else { word.to_owned() };
     why.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// A word with something else between its brackets and commas.
+fn without_core(word: &str, instead: &str) -> String {
+    let core = word.trim_matches(['(', ')', ',', ';', ':']);
+    word.replacen(core, instead, usize::from(!core.is_empty()))
 }
 
 #[cfg(test)]
@@ -96,5 +103,17 @@ mod tests {
         assert_eq!(groups[0].why, "its agent is silent since …");
         assert_eq!(groups[1].why, "given up after attempt 3: no", "nobody else is like it");
         assert_eq!(groups[0].entities, ["machine/m-0000", "machine/m-0001", "machine/m-0002"]);
+    }
+
+    #[test]
+    fn brackets_and_commas_stay_where_what_is_between_them_differs() {
+        let waits = |minute: u32| {
+            let why = format!(
+                "draining until 10:{minute}:00 UTC (in 1h{minute}m); refused 1 time, again in 9s (at 08:{minute})"
+            );
+            trouble(&format!("machine/m-{minute}"), "draining", &why)
+        };
+        let groups = groups(&[waits(20), waits(21), waits(22)]);
+        assert_eq!(groups[0].why, "draining until … UTC (in …); refused 1 time, again in 9s (at …)");
     }
 }
