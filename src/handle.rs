@@ -351,11 +351,15 @@ pub fn known(fleet: &Fleet) -> Known {
         classes.filter_map(|(name, f)| Some((name.parse().ok()?, f.state.content.as_ref()?.provider.clone())));
     let mounts = fleet.filesystem_attachments.iter().filter(|(_, f)| f.state.life.exists());
     let mounts = mounts.filter_map(|(name, f)| Some((name.to_owned(), f.state.spec.as_ref()?.path.clone()?)));
+    let hosts = fleet.machines.iter().filter(|(_, f)| f.state.life.exists());
+    let hosts = hosts.filter_map(|(name, f)| Some((name.parse::<Name>().ok()?, &f.state.units)));
+    let units = hosts.flat_map(|(machine, units)| units.iter().map(move |unit| (unit.clone(), machine.clone())));
     let documents = |kind| fleet.documents.existing(kind).filter_map(|(name, _)| name.parse().ok()).collect();
     Known {
         classes: classes.collect(),
         spaces: documents(Kind::Space),
         applications: documents(Kind::Application),
+        units: units.collect(),
         filesystems: filesystems.filter_map(|name| name.parse().ok()).collect(),
         own_volumes: own_volumes(fleet),
         machines: machines.into_iter().filter_map(|name| name.parse().ok()).collect(),

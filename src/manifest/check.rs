@@ -128,7 +128,13 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
             | Wish::ReplicaSet { .. } => (),
         }
     }
-    for reference in documents.iter().flat_map(|read| &read.references) {
+    // An application may go on naming a machine that is leaving: only so can its budget be lowered meanwhile.
+    let is_unit = |wish: &Wish, reference: &Reference| {
+        matches!(wish, Wish::Document { name, .. } if known.units.contains(&(name.clone(), reference.name.clone())))
+            && reference.kind == "machine"
+    };
+    let references = documents.iter().flat_map(|read| read.references.iter().map(move |it| (&read.document.wish, it)));
+    for (_, reference) in references.filter(|(wish, reference)| !is_unit(wish, reference)) {
         let there = match (reference.kind, &known.engines) {
             ("machine", _) => &machines,
             ("filesystem", _) => &filesystems,

@@ -30,6 +30,8 @@ pub struct Known {
     pub classes: BTreeMap<Name, Name>,
     pub spaces: BTreeSet<Name>,
     pub applications: BTreeSet<Name>,
+    /// The units of applications, each with its machine, which may be leaving.
+    pub units: BTreeSet<(Name, Name)>,
     /// The engines that keep replica sets on the node that is asked; none if no node is.
     pub engines: Option<BTreeSet<Name>>,
     /// The pools that storage comes from.

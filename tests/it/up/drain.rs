@@ -178,6 +178,28 @@ fn a_budget_that_never_has_room_holds_nobody_longer_than_the_drain_may_take() {
 }
 
 #[test]
+fn a_budget_that_never_has_room_is_lowered_while_its_machine_waits() {
+    // given a machine that waits for what could never happen
+    let lab = Lab::new();
+    let node = with_budget(&lab, 2, "1h");
+    lab.run(&["remove", "machine/a"]).code(0);
+    eventually("it was refused", || describe(&lab, "machine/a")["detail"].to_string().contains("needs 2"));
+    // when the advice is followed, with the same machines though one of them is leaving
+    let lowered = shop(1);
+    let application = lowered.rsplit("---\n").next().expect("the application");
+    let file = lab.manifest("lowered.yaml", application);
+    lab.run(&["apply", &file]).code(0);
+    // then it ends at once, and why tells of the change
+    eventually("it has gone", || describe(&lab, "machine/a")["life"] == "removed");
+    let why = lab.run(&["why", "machine/a"]).code(0).out;
+    assert!(why.contains("application/shop: declaration changed") && !why.contains("drain timed out"), "{why}");
+    // and nobody else may name a machine that is gone
+    lab.run(&["apply", &file]).code(65).says("machine `a` is neither declared here nor exists");
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}
+
+#[test]
 fn a_drain_that_is_refused_goes_on_after_a_kill_with_the_deadline_it_had() {
     let lab = Lab::new();
     let node = with_budget(&lab, 1, "120s");
