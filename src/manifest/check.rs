@@ -128,7 +128,7 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
             | Wish::ReplicaSet { .. } => (),
         }
     }
-    // An application may go on naming a machine that is leaving: only so can its budget be lowered meanwhile.
+    // An application may go on naming a machine that is leaving; else its budget could not be lowered meanwhile.
     let is_unit = |wish: &Wish, reference: &Reference| {
         matches!(wish, Wish::Document { name, .. } if known.units.contains(&(name.clone(), reference.name.clone())))
             && reference.kind == "machine"

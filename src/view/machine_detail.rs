@@ -79,7 +79,7 @@ fn own_detail(state: &machine::State, now: Timestamp) -> Option<String> {
             let bad: Vec<String> = bad.map(|condition| format!("{}: {}", condition.kind, condition.text)).collect();
             match (bad.is_empty(), state.lacks_components()) {
                 (true, true) => {
-                    Some(format!("{}{}", lacks_components(), time_left(&state.health, now, "it is removed")))
+                    Some(format!("{}{}", lacks_components(), time_left(&state.health, now, "the taint is removed")))
                 }
                 (true, false) => None,
                 (false, _) => {

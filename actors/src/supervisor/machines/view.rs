@@ -134,7 +134,7 @@ impl View {
     }
 
     /// The machines that have to be looked at because something has happened in a stream: those that wait for what a
-    /// document may say, and those that stand in a machine.
+    /// document may say, those that a budget without hope holds up, and those that stand in a machine.
     pub fn woken_by(&self, stream: &StreamId) -> Vec<StreamId> {
         let woken = match document::Kind::of(stream.kind()) {
             Some(document::Kind::Application) => &self.unprepared | &self.stranded,
