@@ -49,7 +49,7 @@ impl BudgetSeen {
 
 /// There is room in the budgets of these workloads.
 pub(super) fn allow(state: &State, effect: EffectId, workloads: &BTreeSet<Name>, facts: &Facts<'_>) -> Verdict {
-    let asking = asking(state, effect);
+    let asking = asking(state, effect, workloads);
     let allowed = asking.iter().filter(|turn| workloads.contains(&turn.plan.workload));
     let events: Vec<Event> = allowed.filter_map(|turn| ordered_drain::begin(state, turn, false, facts)).collect();
     if events.is_empty() {
@@ -66,7 +66,7 @@ pub(super) fn refuse(
     budget: &BudgetSeen,
     facts: &Facts<'_>,
 ) -> Verdict {
-    let asking = asking(state, effect);
+    let asking = asking(state, effect, &[workload.clone()].into());
     let turn = asking.iter().find(|turn| turn.plan.workload == *workload);
     let (turn, attempt) = match turn.map(|turn| (turn, &turn.step)) {
         Some((turn, TurnStep::Asked { attempt })) => (turn, attempt),
@@ -88,12 +88,11 @@ pub(super) fn refuse(
     refused(Reason::EvictionRefused, rules.drain.eviction_retry_ms)
 }
 
-/// The turns of those that ask, or were refused for good, if this is the instance that they run in.
-fn asking(state: &State, effect: EffectId) -> Vec<&Turn> {
+/// The turns of those that ask, and of these if they were refused for good, if this is the instance that they run in.
+fn asking<'s>(state: &'s State, effect: EffectId, freed: &BTreeSet<Name>) -> Vec<&'s Turn> {
     let turns = state.turns().filter(|_| state.running_effect() == Some(effect));
-    let (names, stranded) = (state.asking(), state.stranded());
-    let asks = |turn: &&Turn| names.contains(&turn.plan.workload) || stranded.contains_key(&turn.plan.workload);
-    turns.into_iter().flat_map(|turns| &turns.all).filter(asks).collect()
+    let names = state.asking_with(freed);
+    turns.into_iter().flat_map(|turns| &turns.all).filter(|turn| names.contains(&turn.plan.workload)).collect()
 }
 
 /// Those that were refused and are asked for again now.

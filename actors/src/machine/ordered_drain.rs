@@ -15,10 +15,7 @@
 //! longest. In Gardener's machine controller, 0.49, from which the time-outs are, priorities count among those with volumes
 //! alone, the most important first ([`crate::policy::DrainOrder`]).
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::{cmp::Reverse, collections::BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -122,16 +119,20 @@ impl State {
         self.turns().map(Turns::asking).unwrap_or_default()
     }
 
-    /// The workloads that go on because of a budget that could never have room, each with the application of that.
-    pub fn stranded(&self) -> BTreeMap<&Name, &Name> {
+    /// As [`State::asking`], if a budget that could never have room did not keep these from asking any more.
+    pub fn asking_with(&self, freed: &BTreeSet<Name>) -> BTreeSet<Name> {
+        let Some(mut turns) = self.turns().cloned() else { return BTreeSet::new() };
+        let freed = |turn: &&mut Turn| turn.stranded_by().is_some() && freed.contains(&turn.plan.workload);
+        for turn in turns.all.iter_mut().filter(freed) {
+            turn.step = TurnStep::Asked { attempt: attempt(&turn.step) };
+        }
+        turns.asking()
+    }
+
+    /// The workloads that go on because of a budget that could never have room.
+    pub fn stranded(&self) -> impl Iterator<Item = &Turn> {
         let all = self.turns().into_iter().flat_map(|turns| &turns.all);
-        let stranded = all.filter_map(|turn| match &turn.step {
-            TurnStep::Refused { budget, .. } if budget.is_hopeless() => {
-                Some((&turn.plan.workload, &budget.application))
-            }
-            _ => None,
-        });
-        stranded.collect()
+        all.filter(|turn| turn.stranded_by().is_some())
     }
 
     /// Whether a volume is to leave although the machine is still drained: who used it has ended.
@@ -190,6 +191,14 @@ impl Turn {
     fn uses(&self, volume: &Name) -> bool {
         let is_inside = self.goes_on() || matches!(self.step, TurnStep::Ending { .. });
         is_inside && self.plan.volumes.contains(volume)
+    }
+
+    /// The application whose budget, which could never have room, keeps it running.
+    pub fn stranded_by(&self) -> Option<&Name> {
+        match &self.step {
+            TurnStep::Refused { budget, .. } if budget.is_hopeless() => Some(&budget.application),
+            _ => None,
+        }
     }
 
     /// Whether this one, which stands earlier in the order or not, is waited for before the other one is asked.

@@ -26,7 +26,7 @@ fn is_asked(state: &machine::State, documents: &Documents) -> bool {
     let Some(turns) = state.turns() else { return false };
     let has_budget = |turn: &machine::Turn| budgets(state, &turn.plan.workload, documents).next().is_some();
     // Who was refused is told when that ends, also if it ends with the budget itself.
-    turns.has_order() || turns.all.iter().any(has_budget) || !state.stranded().is_empty()
+    turns.has_order() || turns.all.iter().any(has_budget) || state.stranded().next().is_some()
 }
 
 /// The applications that a workload counts for and that have a budget, with what it needs.
@@ -84,14 +84,22 @@ fn answer(
     effect: EffectId,
     allowed: &Allowed<'_>,
 ) -> Option<Command> {
-    let (mut workloads, mut short) = (BTreeSet::new(), None);
-    let stranded = state.stranded();
-    for workload in state.asking().into_iter().chain(stranded.keys().map(|workload| (*workload).clone())) {
-        let lacking = budgets(state, &workload, &view.documents).find_map(|budget| lacks(view, name, budget, allowed));
-        match lacking {
+    let lacking = |workload: &Name| {
+        budgets(state, workload, &view.documents).find_map(|budget| lacks(view, name, budget, allowed))
+    };
+    // What was refused for good is in its turn again, once its application says something else.
+    let (mut freed, mut short) = (BTreeSet::new(), None);
+    for workload in state.stranded().map(|turn| &turn.plan.workload) {
+        match lacking(workload) {
+            None => drop(freed.insert(workload.clone())),
+            Some(budget) if budget.is_hopeless() => (),
+            Some(budget) => short = short.or(Some((workload.clone(), budget))),
+        }
+    }
+    let mut workloads = BTreeSet::new();
+    for workload in state.asking_with(&freed) {
+        match lacking(&workload) {
             None => drop(workloads.insert(workload)),
-            // It has heard that already.
-            Some(budget) if budget.is_hopeless() && stranded.contains_key(&workload) => (),
             Some(budget) => short = short.or(Some((workload, budget))),
         }
     }

@@ -53,10 +53,10 @@ fn rests_on(seen: &Seen<'_>, facts: &Facts<'_>, order: &Order) -> Vec<Cite> {
         }
         // What was refused for good may end because its application says something else, or is gone.
         Command::AllowEviction { workloads, .. } => {
-            let stranded = machines.get(name).map(machine::State::stranded).unwrap_or_default();
-            let applications = stranded.iter().filter(|(workload, _)| workloads.contains(**workload));
+            let stranded = machines.get(name).into_iter().flat_map(machine::State::stranded);
+            let freed = stranded.filter(|turn| workloads.contains(&turn.plan.workload));
             let cites = Cites::default().fold(machines, name, &[Fact::Drain]);
-            applications.fold(cites, |cites, (_, name)| application(view, name, cites))
+            freed.filter_map(machine::Turn::stranded_by).fold(cites, |cites, name| application(view, name, cites))
         }
         Command::RefuseEviction { budget, .. } => {
             application(view, &budget.application, Cites::default().fold(machines, name, &[Fact::Drain]))

@@ -103,7 +103,7 @@ impl contract::View for View {
         } else {
             self.unprepared.remove(&name);
         }
-        if machine.is_some_and(|machine| !machine.stranded().is_empty()) {
+        if machine.is_some_and(|machine| machine.stranded().next().is_some()) {
             self.stranded.insert(name.clone());
         } else {
             self.stranded.remove(&name);

@@ -146,6 +146,28 @@ fn what_a_hopeless_budget_refused_is_asked_for_again_once_its_application_says_s
 }
 
 #[test]
+fn what_was_refused_for_good_ends_in_its_order() {
+    // given two workloads, one after the other, that the same budget keeps running
+    let mut view = mixed(Some(3));
+    let turns = vec![plan("app", &[], 0), plan("logs", &[], 1)];
+    let began = machine::Event::DrainBegan { at: Timestamp(2), until: Timestamp(9_000), turns };
+    let refused = |workload: &str| {
+        let budget = BudgetSeen { application: name("shop"), available: 2, needed: 3, others: 2 };
+        machine::Event::EvictionRefused { workload: name(workload), budget, until: Timestamp(600_000) }
+    };
+    put(&mut view, 10, "machine/a", 7, &[began, refused("app"), refused("logs")]);
+    // when that is gone, then they end as they would have
+    put(&mut view, 11, "application/shop", 2, &[document::Event::Removed]);
+    assert_eq!(answers(&view, &["a"]), ["a: app allowed"]);
+    let began = machine::Event::TurnBegan { workload: name("app"), is_forced: false, until: Timestamp(90) };
+    put(&mut view, 12, "machine/a", 10, &[began]);
+    assert_eq!(answers(&view, &["a"]), [""; 0]);
+    let over = machine::Event::TurnEnded { workload: name("app"), outcome: machine::TurnOutcome::Done };
+    put(&mut view, 13, "machine/a", 11, &[over]);
+    assert_eq!(answers(&view, &["a"]), ["a: logs allowed"]);
+}
+
+#[test]
 fn who_has_no_budget_asks_nobody() {
     let mut view = shop(None);
     drains(&mut view, 10, "a");
