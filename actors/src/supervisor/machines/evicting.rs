@@ -88,15 +88,15 @@ fn answer(
         budgets(state, workload, &view.documents).find_map(|budget| lacks(view, name, budget, allowed))
     };
     // What was refused for good is in its turn again, once its application says something else.
-    let (mut freed, mut short) = (BTreeSet::new(), None);
+    let (mut freed, mut hopeful) = (BTreeSet::new(), None);
     for workload in state.stranded().map(|turn| &turn.plan.workload) {
         match lacking(workload) {
             None => drop(freed.insert(workload.clone())),
             Some(budget) if budget.is_hopeless() => (),
-            Some(budget) => short = short.or(Some((workload.clone(), budget))),
+            Some(budget) => hopeful = hopeful.or(Some((workload.clone(), budget))),
         }
     }
-    let mut workloads = BTreeSet::new();
+    let (mut workloads, mut short) = (BTreeSet::new(), None);
     for workload in state.asking_with(&freed) {
         match lacking(&workload) {
             None => drop(workloads.insert(workload)),
@@ -104,7 +104,8 @@ fn answer(
         }
     }
     if workloads.is_empty() {
-        let (workload, budget) = short?;
+        // Who asks is answered first: nobody wakes it otherwise.
+        let (workload, budget) = short.or(hopeful)?;
         return Some(Command::RefuseEviction { effect, workload, budget });
     }
     Some(Command::AllowEviction { effect, workloads })

@@ -146,6 +146,26 @@ fn what_a_hopeless_budget_refused_is_asked_for_again_once_its_application_says_s
 }
 
 #[test]
+fn who_asks_is_answered_before_what_was_refused_for_good() {
+    // given a workload that asks, and a later one that a budget without hope keeps running
+    let mut view = shop(Some(3));
+    let turns = vec![plan("app", &[], 0), plan("late", &[], 1)];
+    let began = machine::Event::DrainBegan { at: Timestamp(2), until: Timestamp(9_000), turns };
+    let budget = BudgetSeen { application: name("shop"), available: 2, needed: 3, others: 2 };
+    let refused = machine::Event::EvictionRefused { workload: name("late"), budget, until: Timestamp(600_000) };
+    put(&mut view, 10, "machine/a", 6, &[began, refused]);
+    // when that could have room, and has none yet, then they hear of it one after the other
+    let machines = ["a", "b", "c", "d"].map(name).into();
+    let says = Content::Application(Application { machines, min_available: Some(3), ..Application::default() });
+    put(&mut view, 11, "application/shop", 2, &[document::Event::Revised { content: Box::new(says) }]);
+    assert_eq!(answers(&view, &["a"]), ["a: app 2 of 3"]);
+    let budget = BudgetSeen { application: name("shop"), available: 2, needed: 3, others: 3 };
+    let refused = machine::Event::EvictionRefused { workload: name("app"), budget, until: Timestamp(20_000) };
+    put(&mut view, 12, "machine/a", 8, &[refused]);
+    assert_eq!(answers(&view, &["a"]), ["a: late 2 of 3"]);
+}
+
+#[test]
 fn what_was_refused_for_good_ends_in_its_order() {
     // given two workloads, one after the other, that the same budget keeps running
     let mut view = mixed(Some(3));
