@@ -35,7 +35,7 @@ pub use crate::{
     schedule::shell::{ScheduleActor, ScheduledWake, StartSchedule},
     supervisor::{
         machines::shell::{AgentReport, Heartbeat, PROVIDER, Unseen},
-        shell::{SupervisorActor, Supervisors, ViewAt, start_supervisors},
+        shell::{Supervision, SupervisorActor, Supervisors, ViewAt, start_supervisors},
         storage::shell::{DevicesSeen, Unsure},
     },
 };

@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, ops::ControlFlow};
 
 use bailiwick_journal::{EntryView, Filter, Journal, Position, ReadError, StreamId};
 
-use super::{TakenOver, any::AnyEntity, table::KINDS};
+use super::{Supervision, TakenOver, any::AnyEntity, table::KINDS};
 use crate::{
-    contract::{Decider, Decoded, DecodedEvents, Entity, PolicyInForce, StoredError, View},
+    contract::{Decider, Decoded, DecodedEvents, Entity, PolicyInForce, StoredError},
     policy,
     supervisor::{machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
@@ -24,14 +24,10 @@ pub struct Rebuilt {
     pub waiting: Vec<(StreamId, Timestamp)>,
     /// What another journal made.
     pub taken_over: TakenOver,
-    pub machines_view: machines::View,
-    pub machines_supervisor: Entity<machines::State>,
-    pub storage_view: storage::View,
-    pub storage_supervisor: Entity<storage::State>,
-    pub replica_sets_view: replica_sets::View,
-    pub replica_sets_supervisor: Entity<replica_sets::State>,
-    pub machine_sets_view: machine_sets::View,
-    pub machine_sets_supervisor: Entity<machine_sets::State>,
+    pub machines: Supervision<machines::State>,
+    pub storage: Supervision<storage::State>,
+    pub replica_sets: Supervision<replica_sets::State>,
+    pub machine_sets: Supervision<machine_sets::State>,
 }
 
 /// Why the state could not be rebuilt.
@@ -74,7 +70,6 @@ impl Folds {
 /// If an entry cannot be read or understood; the error names it.
 pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
     let position = journal.head().position;
-    let supervisor = |name: &str| StreamId::new("supervisor", name).expect("a valid name");
     let mut folds = Folds::default();
     let mut rebuilt = Rebuilt {
         position,
@@ -82,14 +77,10 @@ pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
         busy: Vec::new(),
         waiting: Vec::new(),
         taken_over: TakenOver::default(),
-        machines_view: machines::View::default(),
-        machines_supervisor: Entity::new(supervisor(machines::View::NAME)),
-        storage_view: storage::View::default(),
-        storage_supervisor: Entity::new(supervisor(storage::View::NAME)),
-        replica_sets_view: replica_sets::View::default(),
-        replica_sets_supervisor: Entity::new(supervisor(replica_sets::View::NAME)),
-        machine_sets_view: machine_sets::View::default(),
-        machine_sets_supervisor: Entity::new(supervisor(machine_sets::View::NAME)),
+        machines: Supervision::default(),
+        storage: Supervision::default(),
+        replica_sets: Supervision::default(),
+        machine_sets: Supervision::default(),
     };
     fold_all(journal, position, &mut folds, &mut rebuilt)?;
     for (stream, entity) in folds.by_kind.iter().flatten() {
@@ -136,34 +127,15 @@ fn fold_all(
 
 fn take_in(folds: &mut Folds, rebuilt: &mut Rebuilt, entry: &Decoded<'_>) -> Result<(), StoredError> {
     let stream = &entry.header.stream;
-    let kind = stream.kind();
-    match kind {
-        policy::State::KIND => {
-            let new = || Entity::new(stream.clone());
-            folds.policies.entry(stream.clone()).or_insert_with(new).take_in_decoded(entry)?;
-        }
-        "supervisor" if stream.name() == machines::View::NAME => rebuilt.machines_supervisor.take_in_decoded(entry)?,
-        "supervisor" if stream.name() == storage::View::NAME => rebuilt.storage_supervisor.take_in_decoded(entry)?,
-        "supervisor" if stream.name() == replica_sets::View::NAME => {
-            rebuilt.replica_sets_supervisor.take_in_decoded(entry)?
-        }
-        "supervisor" if stream.name() == machine_sets::View::NAME => {
-            rebuilt.machine_sets_supervisor.take_in_decoded(entry)?
-        }
+    if stream.kind() == policy::State::KIND {
+        let new = || Entity::new(stream.clone());
+        folds.policies.entry(stream.clone()).or_insert_with(new).take_in_decoded(entry)?;
+    } else {
         // Later releases add kinds; what is not known here is left alone.
-        _ => folds.take_in(entry)?,
+        folds.take_in(entry)?;
     }
-    if machines::View::wants(kind) {
-        rebuilt.machines_view.apply_decoded(entry)?;
-    }
-    if storage::View::wants(kind) {
-        rebuilt.storage_view.apply_decoded(entry)?;
-    }
-    if replica_sets::View::wants(kind) {
-        rebuilt.replica_sets_view.apply_decoded(entry)?;
-    }
-    if machine_sets::View::wants(kind) {
-        rebuilt.machine_sets_view.apply_decoded(entry)?;
-    }
-    Ok(())
+    rebuilt.machines.take_in(entry)?;
+    rebuilt.storage.take_in(entry)?;
+    rebuilt.replica_sets.take_in(entry)?;
+    rebuilt.machine_sets.take_in(entry)
 }

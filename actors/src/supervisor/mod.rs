@@ -16,7 +16,7 @@ pub mod storage;
 #[cfg(feature = "shell")]
 pub(crate) mod shell;
 
-pub use order::{Issued, Order, Orders};
+pub use order::{Issued, Order, Ordered, Orders};
 
 use bailiwick_journal::{Position, StreamId};
 use uuid::Uuid;

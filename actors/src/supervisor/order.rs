@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fmt,
     ops::Bound,
 };
 
@@ -20,7 +21,13 @@ use crate::{
 /// follows looks once more when these are issued.
 pub(crate) const ORDERS_MAX: usize = Draft::EVENTS_MAX - 1;
 
-/// A command to one entity.
+/// A command to one entity, whichever supervisor issues it.
+pub trait Ordered: Clone + fmt::Debug + PartialEq + Send + Unpin + 'static {
+    /// Whom it is for.
+    fn target(&self) -> StreamId;
+}
+
+/// A command to one entity of a built-in kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
     Machine { machine: Name, command: machine::Command },
@@ -33,6 +40,12 @@ pub enum Order {
     MachineSet { set: Name, command: machine_set::Command },
     MachineClass { class: Name, command: machine_class::Command },
     MachineDeployment { deployment: Name, command: machine_deployment::Command },
+}
+
+impl Ordered for Order {
+    fn target(&self) -> StreamId {
+        Self::target(self)
+    }
 }
 
 impl Order {
@@ -59,22 +72,22 @@ impl Order {
 }
 
 /// The orders that a supervisor has issued and that are not answered yet; a part of its view.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Orders {
-    open: BTreeMap<Uuid, Issued>,
+#[derive(Clone, Debug, PartialEq)]
+pub struct Orders<O = Order> {
+    open: BTreeMap<Uuid, Issued<O>>,
     /// The open ones in the order of the entries that issued them.
     by_entry: BTreeSet<(Position, Uuid)>,
     /// The open ones by target, so that looking for one does not cost the number of all.
     by_target: BTreeMap<StreamId, BTreeSet<Uuid>>,
     /// What was answered with nothing done, and at which version of the target: it is not said again before the target
     /// has changed.
-    in_vain: BTreeMap<StreamId, (Order, Version)>,
+    in_vain: BTreeMap<StreamId, (O, Version)>,
 }
 
 /// An order, and the entry that issued it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Issued {
-    pub order: Order,
+pub struct Issued<O = Order> {
+    pub order: O,
     /// Whom it is for.
     pub target: StreamId,
     /// The position of the entry that issued it.
@@ -83,15 +96,24 @@ pub struct Issued {
     pub cites: Vec<Cite>,
 }
 
+impl<O> Default for Orders<O> {
+    fn default() -> Self {
+        let (open, by_entry, by_target) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        Self { open, by_entry, by_target, in_vain: BTreeMap::new() }
+    }
+}
+
 impl Orders {
     /// The command id of the order that an event of a supervisor's stream issues.
     pub fn command_id(supervisor: &StreamId, at: Version) -> Uuid {
         derived_uuid(&format!("order {supervisor} {at}"))
     }
+}
 
+impl<O: Ordered> Orders<O> {
     /// An order was issued.
-    pub fn issued(&mut self, supervisor: &StreamId, at: Version, by: Position, order: Order, cites: Vec<Cite>) {
-        let id = Self::command_id(supervisor, at);
+    pub fn issued(&mut self, supervisor: &StreamId, at: Version, by: Position, order: O, cites: Vec<Cite>) {
+        let id = Orders::command_id(supervisor, at);
         let target = order.target();
         self.by_target.entry(target.clone()).or_default().insert(id);
         self.by_entry.insert((by, id));
@@ -117,25 +139,25 @@ impl Orders {
     }
 
     /// The orders that wait for an answer, by command id.
-    pub fn open(&self) -> impl Iterator<Item = (&Uuid, &Issued)> {
+    pub fn open(&self) -> impl Iterator<Item = (&Uuid, &Issued<O>)> {
         self.open.iter()
     }
 
     /// An order that waits for an answer.
-    pub fn get(&self, id: &Uuid) -> Option<&Issued> {
+    pub fn get(&self, id: &Uuid) -> Option<&Issued<O>> {
         self.open.get(id)
     }
 
     /// The first order that waits for an answer, or the first after one of them: by the position of the entry that issued
     /// it, then by its command id.
-    pub fn after(&self, last: Option<(Position, Uuid)>) -> Option<((Position, Uuid), &Issued)> {
+    pub fn after(&self, last: Option<(Position, Uuid)>) -> Option<((Position, Uuid), &Issued<O>)> {
         let from = last.map_or(Bound::Unbounded, Bound::Excluded);
         let place = self.by_entry.range((from, Bound::Unbounded)).next()?;
         Some((*place, self.open.get(&place.1)?))
     }
 
     /// The open orders to one target.
-    pub fn open_to(&self, target: &StreamId) -> impl Iterator<Item = &Order> {
+    pub fn open_to(&self, target: &StreamId) -> impl Iterator<Item = &O> {
         let ids = self.by_target.get(target).into_iter().flatten();
         ids.filter_map(|id| self.open.get(id)).map(|issued| &issued.order)
     }
@@ -146,7 +168,7 @@ impl Orders {
     }
 
     /// Whether the order makes sense now: it is not open already, and was not answered in vain since its target changed.
-    pub fn is_news(&self, order: &Order, target_version: Version) -> bool {
+    pub fn is_news(&self, order: &O, target_version: Version) -> bool {
         let target = order.target();
         let open = self.open_to(&target).any(|other| other == order);
         let in_vain =

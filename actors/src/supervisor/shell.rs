@@ -13,10 +13,10 @@ use bailiwick_journal::{AppendError, Filter, Intake, Position, StreamId, crash, 
 
 use sending::{AGAIN, Sending};
 
-use super::{Orders, decision_id, machine_sets, machines, order::ORDERS_MAX, replica_sets, storage};
+use super::{Ordered, Orders, decision_id, machine_sets, machines, order::ORDERS_MAX, replica_sets, storage};
 use crate::{
-    contract::{Decider, Decoded, Entity, Request, Stored, View},
-    shell::{Registry, Services},
+    contract::{Decider, Decoded, Entity, Request, Stored, StoredError, View},
+    shell::{AnyCommand, Registry, Services},
 };
 
 /// Entities looked at in one decision; the rest follows in the next.
@@ -24,6 +24,12 @@ pub(crate) const LOOK_MAX: usize = 256;
 
 /// A supervisor, as the shell needs it.
 pub trait Supervise: Decider + Unpin {
+    /// The name of its stream: `machines` for `supervisor/machines`.
+    const NAME: &'static str;
+
+    /// What it issues.
+    type Order: Ordered + Into<AnyCommand>;
+
     /// What it keeps in memory beside its state: nothing that a decision may depend on.
     type Watch: Default + fmt::Debug + Unpin + 'static;
 
@@ -46,13 +52,48 @@ pub trait Supervise: Decider + Unpin {
     }
 
     /// The orders that wait for an answer.
-    fn orders(view: &Self::View) -> &Orders;
+    fn orders(view: &Self::View) -> &Orders<Self::Order>;
 
     /// Called whenever nothing waits to be decided, and what was decided is seen.
     fn resting(_actor: &mut SupervisorActor<Self>, _ctx: &mut Context<SupervisorActor<Self>>) {}
 
     /// Called once, when the actor starts.
     fn watching(_actor: &mut SupervisorActor<Self>, _ctx: &mut Context<SupervisorActor<Self>>) {}
+}
+
+/// A supervisor as the journal tells of it: its own state, and what it has seen of others.
+#[derive(Debug)]
+pub struct Supervision<S: Supervise> {
+    pub entity: Entity<S>,
+    pub view: S::View,
+}
+
+impl<S: Supervise> Default for Supervision<S> {
+    fn default() -> Self {
+        let stream = StreamId::new(S::KIND, S::NAME).expect("a valid name");
+        Self { entity: Entity::new(stream), view: S::View::default() }
+    }
+}
+
+impl<S: Supervise> Supervision<S> {
+    /// Takes the next entry of the journal in.
+    ///
+    /// # Errors
+    /// If it cannot be decoded.
+    pub fn take_in(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError> {
+        if entry.header.stream == *self.entity.stream() {
+            self.entity.take_in_decoded(entry)?;
+        }
+        if S::View::wants(entry.header.stream.kind()) {
+            self.view.apply_decoded(entry)?;
+        }
+        Ok(())
+    }
+
+    /// Starts it, with the journal taken in up to there.
+    pub fn start(self, at: Position, services: &Rc<Services>, registry: &Addr<Registry>) -> Addr<SupervisorActor<S>> {
+        SupervisorActor::new(self.entity, self.view, at, services.clone(), registry.clone()).start()
+    }
 }
 
 /// The journal has grown.
@@ -337,33 +378,10 @@ pub fn start_supervisors(
     registry: &Addr<Registry>,
 ) -> Supervisors {
     let at = rebuilt.position;
-    let machines = SupervisorActor::new(
-        rebuilt.machines_supervisor,
-        rebuilt.machines_view,
-        at,
-        services.clone(),
-        registry.clone(),
-    );
-    let storage =
-        SupervisorActor::new(rebuilt.storage_supervisor, rebuilt.storage_view, at, services.clone(), registry.clone());
-    let replica_sets = SupervisorActor::new(
-        rebuilt.replica_sets_supervisor,
-        rebuilt.replica_sets_view,
-        at,
-        services.clone(),
-        registry.clone(),
-    );
-    let machine_sets = SupervisorActor::new(
-        rebuilt.machine_sets_supervisor,
-        rebuilt.machine_sets_view,
-        at,
-        services.clone(),
-        registry.clone(),
-    );
     Supervisors {
-        machines: machines.start(),
-        storage: storage.start(),
-        replica_sets: replica_sets.start(),
-        machine_sets: machine_sets.start(),
+        machines: rebuilt.machines.start(at, services, registry),
+        storage: rebuilt.storage.start(at, services, registry),
+        replica_sets: rebuilt.replica_sets.start(at, services, registry),
+        machine_sets: rebuilt.machine_sets.start(at, services, registry),
     }
 }

@@ -8,11 +8,15 @@ use super::{Command, State, View};
 use crate::{
     contract::Decider,
     filesystem,
-    supervisor::{Orders, shell::Supervise},
+    supervisor::{Order, Orders, shell::Supervise},
     volume,
 };
 
 impl Supervise for State {
+    const NAME: &'static str = View::NAME;
+
+    type Order = Order;
+
     type Watch = ();
 
     fn look(about: &BTreeSet<StreamId>) -> Option<Command> {

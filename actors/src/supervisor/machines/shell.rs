@@ -16,7 +16,7 @@ use crate::{
     ports::{CallKind, Condition, InstanceStatus},
     shell::{Allowance, AnyCommand, Ask, AskError, Origin},
     supervisor::{
-        Orders,
+        Order, Orders,
         shell::{LOOK_MAX, Supervise, SupervisorActor},
     },
     vocab::{EffectId, Fault, FaultCode, Life, Name, Timestamp, Zone, derived_uuid},
@@ -102,6 +102,10 @@ pub struct Unseen;
 struct Poll;
 
 impl Supervise for State {
+    const NAME: &'static str = View::NAME;
+
+    type Order = Order;
+
     type Watch = Watch;
 
     fn look(about: &BTreeSet<StreamId>) -> Option<Command> {

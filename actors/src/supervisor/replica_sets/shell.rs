@@ -21,7 +21,7 @@ use crate::{
     schedule::backoff_ms,
     shell::{AnyCommand, Ask, Origin},
     supervisor::{
-        Orders,
+        Order, Orders,
         shell::{Supervise, SupervisorActor},
     },
     vocab::{Fault, FaultCode, Name, derived_uuid},
@@ -67,6 +67,10 @@ impl Polled {
 struct Poll;
 
 impl Supervise for State {
+    const NAME: &'static str = View::NAME;
+
+    type Order = Order;
+
     type Watch = Watch;
 
     fn look(about: &BTreeSet<StreamId>) -> Option<Command> {

@@ -10,7 +10,7 @@ use super::{Supervise, SupervisorActor};
 use crate::{
     shell::{AnyCommand, Ask, AskError, Origin},
     supervisor::{
-        Order,
+        Order, Ordered,
         order::{Issued, Orders},
     },
 };
@@ -36,16 +36,16 @@ pub(super) struct Sending {
 }
 
 /// An order that is to be sent.
-struct Next {
+struct Next<O> {
     place: Place,
-    issued: Issued,
+    issued: Issued<O>,
     /// Whether it was not sent before in this life of the node.
     is_first: bool,
 }
 
 impl Sending {
     /// The next one to be sent, if there is room.
-    fn next(&mut self, orders: &Orders) -> Option<Next> {
+    fn next<O: Ordered>(&mut self, orders: &Orders<O>) -> Option<Next<O>> {
         if self.on_their_way >= ON_THEIR_WAY_MAX {
             return None;
         }
@@ -77,7 +77,7 @@ impl<S: Supervise> SupervisorActor<S> {
             self.sending.on_their_way += 1;
             let principal = self.entity.stream().to_string();
             let origin = Origin { id: place.1, principal, cause: Some(by), cites, routine: false };
-            let ask = Ask { stream: stream.clone(), command: command(order), origin };
+            let ask = Ask { stream: stream.clone(), command: order.into(), origin };
             crash::point("before-order-sent");
             let answer = self.registry.send(ask);
             let supervisor = ctx.address().downgrade();
@@ -118,17 +118,19 @@ impl<S: Supervise> Handler<Over> for SupervisorActor<S> {
     }
 }
 
-fn command(order: Order) -> AnyCommand {
-    match order {
-        Order::Machine { command, .. } => AnyCommand::from(command),
-        Order::Volume { command, .. } => AnyCommand::from(command),
-        Order::VolumeAttachment { command, .. } => AnyCommand::from(command),
-        Order::ReplicaSet { command, .. } => AnyCommand::from(command),
-        Order::Filesystem { command, .. } => AnyCommand::from(command),
-        Order::FilesystemAttachment { command, .. } => AnyCommand::from(command),
-        Order::Member { command, .. } => AnyCommand::from(command),
-        Order::MachineSet { command, .. } => AnyCommand::from(command),
-        Order::MachineDeployment { command, .. } => AnyCommand::from(command),
-        Order::MachineClass { command, .. } => AnyCommand::from(command),
+impl From<Order> for AnyCommand {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Machine { command, .. } => Self::from(command),
+            Order::Volume { command, .. } => Self::from(command),
+            Order::VolumeAttachment { command, .. } => Self::from(command),
+            Order::ReplicaSet { command, .. } => Self::from(command),
+            Order::Filesystem { command, .. } => Self::from(command),
+            Order::FilesystemAttachment { command, .. } => Self::from(command),
+            Order::Member { command, .. } => Self::from(command),
+            Order::MachineSet { command, .. } => Self::from(command),
+            Order::MachineDeployment { command, .. } => Self::from(command),
+            Order::MachineClass { command, .. } => Self::from(command),
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     ports::CallKind,
     shell::Source,
     supervisor::{
-        Orders,
+        Order, Orders,
         shell::{Supervise, SupervisorActor},
     },
     vocab::{EffectId, Fault, FaultCode, Name},
@@ -40,6 +40,10 @@ impl Handler<DevicesSeen> for SupervisorActor<State> {
 }
 
 impl Supervise for State {
+    const NAME: &'static str = View::NAME;
+
+    type Order = Order;
+
     type Watch = Watch;
 
     /// A session begins with the actor, if there is anything that it has to make sure of.
