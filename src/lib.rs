@@ -11,6 +11,7 @@ pub mod cli;
 pub mod client;
 pub mod clock;
 pub mod config;
+pub mod custom;
 pub mod guide;
 pub mod handle;
 pub mod manifest;

@@ -98,6 +98,9 @@ pub enum StartError {
     /// A provider cannot be started as it is set up.
     #[error("provider {name} cannot be started")]
     Provider { name: Name, source: io::Error },
+    /// The providers of a registered kind cannot be started.
+    #[error("the providers of kind {kind} cannot be started")]
+    Custom { kind: &'static str, source: io::Error },
     /// There are machines, and the journal that they were made under is gone.
     #[error("{machines:?} holds machines, but the journal that created them is missing")]
     JournalGone { machines: PathBuf },

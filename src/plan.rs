@@ -21,14 +21,16 @@ use bailiwick_actors::{
 };
 use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+pub(crate) use self::kinds::KindEntry;
 pub use self::{
     kinds::{going, protecting, retrying},
     removing::{Going, mounted_from, removal},
 };
 use crate::{
     manifest::{Document, Pooled, Wish},
-    view::{Fleet, policy_changes, steps_towards},
+    view::{Fleet, declared_spec, policy_changes, steps_towards},
 };
 
 /// What would be done with one entity.
@@ -110,6 +112,15 @@ pub fn plan(fleet: &Fleet, documents: &[Document], prune: Prune) -> Plan {
 
 fn rank(wish: &Wish) -> u8 {
     kinds::rank(wish.stream().kind())
+}
+
+/// The fields in which two declarations of a custom kind differ.
+fn differing(present: &Value, wanted: &Value) -> Vec<String> {
+    let names = |spec: &Value| spec.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let mut fields = names(wanted);
+    fields.extend(names(present).into_iter().filter(|name| wanted.get(name).is_none()));
+    fields.retain(|name| present.get(name).unwrap_or(&Value::Null) != wanted.get(name).unwrap_or(&Value::Null));
+    fields.into_iter().map(|name| format!("spec.{name}")).collect()
 }
 
 impl Plan {
@@ -240,6 +251,11 @@ impl Plan {
                 let fields = present.map(|present| machine_class_fields(present, content)).unwrap_or_default();
                 let command = AnyCommand::from(machine_class::Command::Declare(content.clone()));
                 self.declare(fleet, stream, present.is_some(), fields, command);
+            }
+            Wish::Custom(custom) => {
+                let present = declared_spec(fleet, &stream);
+                let fields = present.as_ref().map(|present| differing(present, &custom.spec)).unwrap_or_default();
+                self.declare(fleet, stream, present.is_some(), fields, custom.command.clone());
             }
             Wish::Document { content, .. } => self.document(fleet, stream, content),
             Wish::Policy { document, .. } => {

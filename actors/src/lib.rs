@@ -30,6 +30,8 @@ pub mod ports;
 
 pub mod replay;
 
+pub mod custom;
+
 #[cfg(feature = "shell")]
 pub mod shell;
 

@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::wire::{change::Rehearse, problem::Problem};
 use crate::{
     audit::{self, About, Side, why},
+    custom,
     view::{self, At, Calendar, ClockReport, ClockStep, Fleet, HostTrouble, LogFilter, Only, Selector},
 };
 
@@ -339,7 +340,10 @@ impl Query {
                     "policy" => json(&view::policies(fleet)),
                     kind => match document::Kind::of(kind) {
                         Some(kind) => json(&view::documents(fleet, kind)),
-                        None => Err(not_found(&format!("unknown kind {kind}"), KINDS)),
+                        None => match custom::kind(kind) {
+                            Some(kind) => json(&(kind.rows)(fleet)),
+                            None => Err(unknown_kind(fleet, kind)),
+                        },
                     },
                 },
             ),
@@ -580,6 +584,16 @@ fn marked(fleet: &Fleet, kind: &str, rows: Result<Value, Problem>) -> Result<Val
         }
     }
     Ok(rows)
+}
+
+fn unknown_kind(fleet: &Fleet, kind: &str) -> Problem {
+    match fleet.unknown.get(kind) {
+        Some(unknown) => not_found(
+            &format!("this program does not know kind {kind}, of which the journal has {}", unknown.names.len()),
+            "run the program that registers the kind; `bailiwick log --kind KIND` lists the entries",
+        ),
+        None => not_found(&format!("unknown kind {kind}"), KINDS),
+    }
 }
 
 fn not_found(message: &str, next_step: &str) -> Problem {

@@ -22,7 +22,11 @@ use bailiwick_journal::{Entry, StreamId};
 use uuid::Uuid;
 
 use super::surroundings::Zones;
-use crate::{providers::simulated::Thing, simulation::KnownSet};
+use crate::{
+    custom::{self, Folds, Keeping, Work as Making},
+    providers::simulated::{SimulatedCustom, Thing},
+    simulation::KnownSet,
+};
 
 /// Whether the calls that were under way at the end of a prefix have happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -43,6 +47,7 @@ pub struct Remembered {
     mounts: Fold<filesystem_attachment::State>,
     sets: Fold<replica_set::State>,
     seen: Fold<watched::State>,
+    custom: Folds,
     /// Everything that was ever asked for, and what is known to have been made of it.
     asked: BTreeMap<EffectId, Asked>,
     instances: BTreeMap<EffectId, MachineInstance>,
@@ -56,6 +61,7 @@ enum Asked {
     Attachment(Name, Box<AttachVolume>),
     Filesystem(Name, Box<CreateFilesystem>),
     Mount(Name, Box<AttachFilesystem>),
+    Custom(SimulatedCustom),
 }
 
 /// Whether something is there.
@@ -136,6 +142,14 @@ impl Remembered {
         self.sets.apply(entry)?;
         if stream.as_str() == "supervisor/machines" {
             self.seen.apply(entry)?;
+        }
+        self.custom.apply(entry)?;
+        if let Some(kind) = custom::kind(stream.kind()) {
+            let kept = (kind.keepings)(&self.custom, self.journal);
+            let made = kept.into_iter().filter_map(|Keeping { id, provider, made, .. }| {
+                Some((id, Asked::Custom(SimulatedCustom { provider, kind: kind.name, made: made? })))
+            });
+            self.asked.extend(made);
         }
         let name = stream.name();
         let calls = match stream.kind() {
@@ -228,6 +242,7 @@ impl Remembered {
                 };
                 Thing::Mount { provider: provider.clone(), asked: (**asked).clone(), made }
             }
+            Asked::Custom(thing) => Thing::Custom { id, thing: thing.clone() },
         })
     }
 
@@ -305,6 +320,15 @@ impl Remembered {
             presences
                 .insert(EffectId::of(self.journal, &stream::<filesystem_attachment::State>(name), intent), presence);
         }
+        let kept = custom::all().into_iter().flat_map(|kind| (kind.keepings)(&self.custom, self.journal));
+        presences.extend(kept.map(|kept| {
+            let presence = match kept.work {
+                Making::Making(effort) => being_made(effort),
+                Making::There => Presence::Present,
+                Making::Undoing(effort) => being_removed(effort),
+            };
+            (kept.id, presence)
+        }));
         presences
     }
 }

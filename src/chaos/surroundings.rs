@@ -13,7 +13,7 @@ use bailiwick_actors::{
 };
 use bailiwick_journal::Entry;
 
-use crate::simulation::Devices;
+use crate::{custom, simulation::Devices};
 
 /// An agent tells of a device within this time after its volume was attached, or never.
 const TELLS_WITHIN_MS: u64 = 120_000;
@@ -33,6 +33,7 @@ pub struct Surroundings {
     machine_deployments: Fold<machine_deployment::State>,
     classes: Fold<machine_class::State>,
     policy: Fold<policy::State>,
+    custom: custom::Folds,
     storage: storage::View,
     watched: Fold<machines::State>,
     /// What each provider said first of its zones.
@@ -64,6 +65,7 @@ impl Surroundings {
         self.machine_deployments.apply(entry)?;
         self.classes.apply(entry)?;
         self.policy.apply(entry)?;
+        self.custom.apply(entry)?;
         if stream.as_str() == "supervisor/machines" {
             self.watched.apply(entry)?;
             let told = self.watched.get(name).into_iter().flat_map(|state| &state.zones);
@@ -111,7 +113,11 @@ impl Surroundings {
                 self.providers
                     .extend(pools.iter().flat_map(|pools| pools.iter()).map(|(_, pool)| pool.source().provider));
             }
-            _ => (),
+            _ => {
+                let kind = custom::kind(kind);
+                let named = kind.into_iter().flat_map(|kind| (kind.makers)(&self.custom));
+                self.providers.extend(named);
+            }
         }
     }
 

@@ -146,6 +146,7 @@ impl From<StartError> for CliError {
                     .because(source)
                     .next("change that in providers.yaml in the data directory, or where --provider names it")
             }
+            StartError::Custom { ref source, .. } => Self::of_system(error.to_string(), source),
             StartError::Provider { ref source, .. } => Self::of_system(error.to_string(), source),
             StartError::JournalGone { .. } => Self::new(Exit::Integrity, "journal-gone", error.to_string())
                 .next("restore the journal, or choose another directory with --data-dir DIR"),

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     api::query::Query,
+    custom::{self, Custom},
     manifest::nearest,
     view::{Selector, has_labels},
     words::due,
@@ -94,8 +95,16 @@ pub(super) fn kind_of(text: &str) -> Result<&'static str, CliError> {
         "agent-binary" | "agent-binaries" => Ok("agent-binary"),
         "application" | "applications" | "apps" => Ok("application"),
         "model" | "models" => Ok("model"),
-        _ => Err(unknown_kind(text)),
+        _ => custom_kind(text).map(|kind| kind.name).ok_or_else(|| unknown_kind(text)),
     }
+}
+
+/// The registered kind that people mean: `virtual-ip`, `virtual-ips`, `VirtualIp`.
+fn custom_kind(text: &str) -> Option<&'static Custom> {
+    let is_it = |kind: &&'static Custom| {
+        kind.name == text || text.strip_suffix('s') == Some(kind.name) || kind.manifest.eq_ignore_ascii_case(text)
+    };
+    custom::all().into_iter().find(is_it)
 }
 
 /// The kinds, as `get` lists them.
@@ -120,13 +129,18 @@ const KINDS: [&str; 17] = [
 ];
 
 fn unknown_kind(text: &str) -> CliError {
-    let near = nearest(text, KINDS).map(|near| format!("did you mean {near}? ")).unwrap_or_default();
-    let [all @ .., last] = KINDS;
+    let custom = custom::all();
+    let all: Vec<&str> = KINDS.into_iter().chain(custom.iter().map(|kind| kind.name)).collect();
+    let near = nearest(text, all.iter().copied()).map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+    let (last, all) = all.split_last().expect("there are kinds");
     CliError::usage(format!("unknown kind {text:?}")).next(format!("{near}use {} or {last}", all.join(", ")))
 }
 
 /// The table of a list.
 pub(super) fn table(kind: &str, rows: &Value) -> Sheet {
+    if let Some(kind) = custom::kind(kind) {
+        return of_custom(kind, rows);
+    }
     let fields: &[Field<Value>] =
         match kind {
             "machine" => &[
@@ -315,6 +329,20 @@ pub(super) fn table(kind: &str, rows: &Value) -> Sheet {
             ],
         };
     Sheet::list(fields, rows.as_array().into_iter().flatten())
+}
+
+/// The table of a registered kind.
+fn of_custom(kind: &Custom, rows: &Value) -> Sheet {
+    let title = |column: &&'static str| Column::always(column);
+    let columns = [Column::required("NAME"), Column::required("STATUS"), Column::required("PROVIDER")].into_iter();
+    let columns = columns.chain(kind.columns.iter().map(title));
+    let columns = columns.chain([Column::required("AGE"), Column::always("DETAIL")]).collect();
+    let cells = |row: &Value| {
+        let first = [text(&row["name"]), status(&row["status"]), text(&row["provider"])].into_iter();
+        let own = first.chain(kind.columns.iter().map(|column| text(&row[*column])));
+        own.chain([age(&row["ageMs"]), text(&row["detail"])]).collect()
+    };
+    Sheet::of(columns, rows.as_array().into_iter().flatten().map(cells).collect())
 }
 
 /// A text or number; a dash for nothing.

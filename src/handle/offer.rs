@@ -19,6 +19,7 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 
 use crate::{
+    custom,
     manifest::{Document, Wish, nearest},
     view::Fleet,
 };
@@ -32,6 +33,8 @@ pub struct Offer {
     pub filesystems: BTreeSet<Name>,
     /// What keeps replica sets.
     pub engines: BTreeSet<Name>,
+    /// Those of registered kinds, by kind.
+    pub custom: BTreeMap<&'static str, BTreeSet<Name>>,
     /// Those that work inside of machines, whether or not they can here.
     pub inside: BTreeSet<Name>,
     /// What is missing for those that cannot work here.
@@ -213,6 +216,10 @@ impl Offer {
             },
             Wish::MachineClass { content, .. } => self.named(&entity, &content.provider, &self.machines),
             Wish::ReplicaSet { spec, .. } => self.named(&entity, &spec.engine, &self.engines),
+            Wish::Custom(custom) => {
+                let none = BTreeSet::new();
+                self.named(&entity, &custom.provider, self.custom.get(custom.kind).unwrap_or(&none))
+            }
             Wish::Policy { .. } => mountable_by_policy(fleet, documents),
             Wish::Document { .. } => Ok(()),
         }
@@ -284,6 +291,13 @@ impl Offer {
         let sets =
             sets.filter_map(|(_, folded)| Some((&folded.state.spec.as_ref()?.template.provider, &self.machines)));
         let mut missing = BTreeMap::new();
+        for kind in custom::all() {
+            let is_offered = |provider: &Name| self.custom.get(kind.name).is_some_and(|all| all.contains(provider));
+            let named = (kind.rows)(fleet).into_iter().filter_map(|row| row.provider.parse::<Name>().ok());
+            for provider in named.filter(|provider| !is_offered(provider)) {
+                *missing.entry(provider).or_default() += 1;
+            }
+        }
         for (provider, offered) in machines.chain(volumes).chain(filesystems).chain(sets) {
             if !offered.contains(provider) {
                 *missing.entry(provider.clone()).or_default() += 1;

@@ -125,6 +125,7 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
             | Wish::MachineSet { .. }
             | Wish::MachineDeployment { .. }
             | Wish::MachineClass { .. }
+            | Wish::Custom(_)
             | Wish::ReplicaSet { .. } => (),
         }
     }

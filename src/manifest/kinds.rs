@@ -1,6 +1,7 @@
 //! From documents to wishes: what all kinds have in common, and one file for each.
 
 mod claims;
+mod custom;
 mod documents;
 mod gardener;
 mod machine;
@@ -26,9 +27,9 @@ use super::{
     problem::{Code, Place, Problem, Problems},
     read::{Provider, Read, Reference},
     tree::{Documents, Spot},
-    wish::{Document, Note, Wish},
+    wish::{CustomWish, Document, Note, Wish},
 };
-use crate::text::cut;
+use crate::{custom::Asked, text::cut};
 
 const VERSION: &str = "bailiwick/v1";
 const KINDS: [&str; 16] = [
@@ -49,6 +50,11 @@ const KINDS: [&str; 16] = [
     "Application",
     "Model",
 ];
+
+/// Whether a built-in kind is called this.
+pub(crate) fn is_kind(name: &str) -> bool {
+    KINDS.contains(&name)
+}
 
 /// What was read so far.
 #[derive(Debug, Default)]
@@ -172,9 +178,20 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             (at, Wish::Document { name, content: Box::new(content?) })
         }
         other => {
-            let next = match nearest(other, KINDS) {
+            if let Some(kind) = crate::custom::of_manifest(other) {
+                let metadata = Metadata::required(&top, &["name"], reading);
+                let asked = custom::asked(kind, &spec?, reading);
+                let (at, name) = metadata?.name(reading)?;
+                let Asked { provider, spec, command } = asked?;
+                let wish = Wish::Custom(Box::new(CustomWish { kind: kind.name, name, provider, spec, command }));
+                let document = Document { place: reading.place(at), wish, protect: None };
+                return Some(Read { document, references, provider: Provider::Said, claims: asked_for });
+            }
+            let custom = crate::custom::all();
+            let known: Vec<&str> = KINDS.into_iter().chain(custom.iter().map(|kind| kind.manifest)).collect();
+            let next = match nearest(other, known.iter().copied()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("known kinds: {}", KINDS.join(", ")),
+                None => format!("known kinds: {}", known.join(", ")),
             };
             let message = format!("unknown kind `{}`", cut(other, 60));
             return kind.refuse(reading, Code::UnsupportedKind, message, next);

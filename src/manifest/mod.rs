@@ -41,11 +41,12 @@ use std::path::PathBuf;
 use bailiwick_actors::vocab::Name;
 
 pub(crate) use hint::nearest;
+pub(crate) use kinds::is_kind;
 pub use problem::{Code, Excerpt, ManifestError, Place, Problem};
 pub use read::Known;
 pub use source::Source;
 pub(crate) use source::yaml_problem;
-pub use wish::{Document, Manifest, Note, Pooled, Wish};
+pub use wish::{CustomWish, Document, Manifest, Note, Pooled, Wish};
 
 use kinds::Taken;
 use problem::Problems;

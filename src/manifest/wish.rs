@@ -5,11 +5,13 @@ use std::{fmt, sync::Arc};
 use bailiwick_actors::{
     document::Content,
     filesystem, filesystem_attachment, machine, machine_deployment, machine_set, policy, replica_set,
+    shell::AnyCommand,
     storage_rules::FromPool,
     vocab::{ClassContent, Name},
     volume, volume_attachment,
 };
 use bailiwick_journal::{StreamId, digest, encode};
+use serde_json::Value;
 
 use super::Place;
 use crate::text::harmless;
@@ -94,11 +96,26 @@ pub enum Wish {
         name: Name,
         content: Box<ClassContent>,
     },
+    /// An entity of a kind that this program has registered.
+    Custom(Box<CustomWish>),
     /// A space, a subnet, an image, an agent's program, an application, or what holds for all machines.
     Document {
         name: Name,
         content: Box<Content>,
     },
+}
+
+/// What is declared of an entity of a registered kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CustomWish {
+    /// Of its stream: `virtual-ip`.
+    pub kind: &'static str,
+    pub name: Name,
+    pub provider: Name,
+    /// The fields of its spec as they are shown.
+    pub spec: Value,
+    /// What declares it.
+    pub command: AnyCommand,
 }
 
 /// The pool that something comes from.
@@ -140,6 +157,7 @@ impl Wish {
             Self::MachineDeployment { spec, .. } => encode(1, spec),
             Self::MachineClass { content, .. } => encode(1, &**content),
             Self::Document { content, .. } => encode(1, &**content),
+            Self::Custom(custom) => custom.command.store().map_or_else(|_| encode(1, &()), Ok),
         };
         let mut bytes = self.stream().to_string().into_bytes();
         // What does not fit into a stored form is refused when it is asked for.
@@ -161,6 +179,7 @@ impl Wish {
             Self::Document { name, content } => (content.kind().as_str(), name.to_string()),
             Self::Filesystem { name, .. } => ("filesystem", name.to_string()),
             Self::FilesystemAttachment { spec } => ("filesystem-attachment", spec.stream_name()),
+            Self::Custom(custom) => (custom.kind, custom.name.to_string()),
         };
         StreamId::new(kind, &name).expect("names and pairs of names are stream names")
     }

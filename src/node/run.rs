@@ -31,6 +31,7 @@ use crate::{
     client::{SocketPath, socket_address},
     clock::SystemClock,
     config::{Config, LocalMachines, enrolment_dir, journal_dir, local_dir},
+    custom,
     handle::{Handle, Offer, Releases},
     ownership,
     providers::{
@@ -226,6 +227,7 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32], owner: Uuid
         in_machines: BTreeMap::new(),
         replica_sets: config.engines.clone(),
         secrets: Some(Arc::new(secrets)),
+        custom: BTreeMap::new(),
         enrolment: None,
         budgets: config.budgets.clone(),
     };
@@ -255,6 +257,14 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32], owner: Uuid
         if let Some(directories) = directories(config, clock) {
             actix::spawn(quotas::watch(Arc::downgrade(&directories)));
             providers.filesystems.entry(name).or_insert(directories);
+        }
+    }
+    let mut of_custom: BTreeMap<&'static str, BTreeSet<Name>> = BTreeMap::new();
+    for kind in custom::all() {
+        let cannot = |source| StartError::Custom { kind: kind.name, source };
+        for (name, provider) in (kind.providers)(&config.data_dir).map_err(cannot)? {
+            of_custom.entry(kind.name).or_default().insert(name.clone());
+            providers.custom.insert((kind.name, name), provider);
         }
     }
     let known = config.environment.known();
@@ -292,6 +302,7 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32], owner: Uuid
         volumes: names(providers.volumes.keys().chain(volumes_inside).collect()),
         filesystems: names(providers.filesystems.keys().chain(filesystems_inside).collect()),
         engines: names(providers.replica_sets.keys().collect()),
+        custom: of_custom,
         inside: PROVIDERS.iter().filter_map(|name| name.parse().ok()).collect(),
         missing,
         releases: Releases { volumes: providers.volumes.clone(), filesystems: providers.filesystems.clone() },

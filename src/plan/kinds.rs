@@ -10,6 +10,7 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 
 use super::Going;
+use crate::custom::{self, CustomKind};
 
 /// What a kind can be asked.
 trait Changed: Kind {
@@ -33,7 +34,7 @@ trait Changed: Kind {
 }
 
 /// A kind, in the table.
-pub(super) struct KindEntry {
+pub(crate) struct KindEntry {
     name: &'static str,
     pub rank: u8,
     pub remove: fn(Going) -> Option<AnyCommand>,
@@ -48,6 +49,13 @@ const fn entry<D: Changed>() -> KindEntry {
         remove: |how| D::remove(how).map(AnyCommand::from),
         retry: || D::retry().map(AnyCommand::from),
         protect: |on| D::protect(on).map(AnyCommand::from),
+    }
+}
+
+impl KindEntry {
+    /// The entry of a custom kind.
+    pub(crate) const fn of<K: CustomKind>() -> Self {
+        entry::<K>()
     }
 }
 
@@ -67,7 +75,8 @@ static KINDS: [KindEntry; 11] = [
 
 /// The kind of that name, unless it is a kind of documents.
 pub(super) fn kind(name: &str) -> Option<&'static KindEntry> {
-    KINDS.iter().find(|entry| entry.name == name)
+    let custom = || custom::kind(name).map(|kind| &kind.changed);
+    KINDS.iter().find(|entry| entry.name == name).or_else(custom)
 }
 
 /// What is declared first has the lowest, and goes last.
@@ -229,4 +238,17 @@ impl Changed for member::State {}
 
 impl Changed for policy::State {
     const RANK: u8 = 0;
+}
+
+impl<K: CustomKind> Changed for K {
+    // What it follows is there before it.
+    const RANK: u8 = 6;
+
+    fn remove(_how: Going) -> Option<K::Command> {
+        Some(<K as CustomKind>::remove())
+    }
+
+    fn retry() -> Option<K::Command> {
+        Some(<K as CustomKind>::retry())
+    }
 }

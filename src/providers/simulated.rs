@@ -4,6 +4,7 @@
 //! even if its caller is gone by then; that is what makes lost answers, crashes and time-outs interesting.
 
 mod change;
+mod custom_kinds;
 mod dice;
 mod faults;
 mod filesystems;
@@ -21,6 +22,7 @@ use bailiwick_actors::{
 };
 
 pub use change::Thing;
+pub use custom_kinds::SimulatedCustom;
 pub use dice::Dice;
 pub use faults::Faults;
 pub use filesystems::{SimulatedFilesystem, SimulatedMount};

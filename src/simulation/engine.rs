@@ -28,6 +28,7 @@ use super::{
 };
 use crate::{
     audit::{Options, replay},
+    custom,
     plan::{Going, going, protecting, retrying},
     providers::simulated::{SimulatedProvider, SimulatedSecrets, World, WorldState, check},
     text::with_causes,
@@ -318,7 +319,11 @@ impl Course {
             let provider = Arc::new(provider);
             providers.machines.insert(name.clone(), provider.clone());
             providers.volumes.insert(name.clone(), provider.clone());
-            providers.filesystems.insert(name.clone(), provider);
+            providers.filesystems.insert(name.clone(), provider.clone());
+            let of_custom = custom::all()
+                .into_iter()
+                .map(|kind| ((kind.name, name.clone()), (kind.simulated)((*provider).clone())));
+            providers.custom.extend(of_custom);
         }
         providers.replica_sets = self.sets.engines(&self.clock);
         providers

@@ -17,6 +17,7 @@ use bailiwick_journal::{Entry, Filter, Journal, Position, StreamId};
 use uuid::Uuid;
 
 use crate::{
+    custom,
     providers::simulated::Claims,
     view::{Fleet, missing, pending},
 };
@@ -239,6 +240,8 @@ impl Observer {
                 intent,
             ));
         }
+        let kept = custom::all().into_iter().flat_map(|kind| (kind.keepings)(&self.fleet.custom, self.fleet.journal));
+        claims.custom.extend(kept.map(|kept| kept.id));
         claims
     }
 }

@@ -478,6 +478,7 @@ fn note_names(manifest: manifest::Manifest, known: &mut Known) -> Vec<Wish> {
             | Wish::Policy { .. }
             | Wish::MachineSet { .. }
             | Wish::MachineDeployment { .. }
+            | Wish::Custom(_)
             | Wish::ReplicaSet { .. } => (),
         }
     }

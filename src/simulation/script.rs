@@ -201,6 +201,7 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
                 AnyCommand::from(machine_deployment::Command::Declare(spec.clone()))
             }
             Wish::MachineClass { content, .. } => AnyCommand::from(machine_class::Command::Declare(content.clone())),
+            Wish::Custom(custom) => custom.command.clone(),
             Wish::ReplicaSet { spec, .. } => AnyCommand::from(replica_set::Command::Declare(spec.clone())),
             Wish::Document { name, content } => {
                 if let Content::Application(application) = &**content {

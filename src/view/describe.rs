@@ -15,7 +15,7 @@ use super::{
     Blocker, Fleet, FleetError, blockers,
     documents::DocumentRow,
     filesystem_rows::{FilesystemAttachmentRow, FilesystemRow},
-    kinds::{Portrait, Shown, kind},
+    kinds::{CustomRow, Portrait, Shown, kind},
     machine_classes::MachineClassRow,
     machine_deployments::MachineDeploymentRow,
     machine_sets::MachineSetRow,
@@ -76,6 +76,7 @@ pub enum Row {
     MachineSet(MachineSetRow),
     MachineDeployment(Box<MachineDeploymentRow>),
     MachineClass(Box<MachineClassRow>),
+    Custom(Box<CustomRow>),
     Document(DocumentRow),
 }
 
@@ -163,6 +164,12 @@ pub fn describe(journal: &dyn Journal, fleet: &Fleet, entity: &StreamId) -> Resu
         last_operation,
         history,
     }))
+}
+
+/// What was declared last of an entity that exists, as it is shown.
+pub(crate) fn declared_spec(fleet: &Fleet, entity: &StreamId) -> Option<Value> {
+    let kind = kind(entity.kind()).filter(|_| fleet.exists(entity))?;
+    (kind.portrait)(fleet, entity).map(|portrait| portrait.spec)
 }
 
 pub(super) fn json(value: &impl Serialize) -> Value {

@@ -1,6 +1,6 @@
 //! Everything that is declared, and how it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
     contract::{Code, Decider, Fold, Stored, StoredError},
@@ -16,8 +16,9 @@ use uuid::Uuid;
 
 use super::{
     Budgets, Calendar, Host,
-    kinds::{all as kinds, kind},
+    kinds::{all as kinds, kind, kind as kind_of},
 };
+use crate::custom::Folds;
 
 /// All entities, as they were right after an entry.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,6 +40,10 @@ pub struct Fleet {
     pub machine_deployments: Fold<machine_deployment::State>,
     pub machine_classes: Fold<machine_class::State>,
     pub documents: Documents,
+    /// Entities of the kinds that this program has registered.
+    pub(crate) custom: Folds,
+    /// The streams of kinds that it does not know, each with its first entry.
+    pub unknown: BTreeMap<String, Unknown>,
     /// The journal that it is folded from: ids follow from it.
     pub journal: Uuid,
     /// The last entry that was taken in.
@@ -67,6 +72,17 @@ pub struct Looks {
     /// When it was read first as it is now.
     pub changed: Timestamp,
 }
+
+/// What the journal has of a kind that this program does not know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unknown {
+    pub names: BTreeSet<String>,
+    /// The time of the first entry.
+    pub since: Timestamp,
+}
+
+/// The kind of the streams in which the node notes what happens to its journal, and requests.
+const NODE: &str = "node";
 
 /// Why there is no fleet.
 #[derive(Debug, thiserror::Error)]
@@ -141,6 +157,8 @@ impl Fleet {
         self.machine_deployments.apply(entry)?;
         self.machine_classes.apply(entry)?;
         self.documents.apply(entry)?;
+        self.custom.apply(entry)?;
+        self.note_unknown(header);
         self.calendar.apply(entry);
         self.position = header.position;
         self.time = self.time.max(Timestamp(header.meta.time_ms));
@@ -148,6 +166,18 @@ impl Fleet {
             self.declared.insert(header.stream.clone(), Timestamp(header.meta.time_ms));
         }
         Ok(())
+    }
+
+    fn note_unknown(&mut self, header: &Header) {
+        let kind = header.stream.kind();
+        if matches!(kind, machines::State::KIND | NODE) || kind_of(kind).is_some() {
+            return;
+        }
+        let unknown = self.unknown.entry(kind.to_owned()).or_default();
+        if unknown.names.is_empty() {
+            unknown.since = Timestamp(header.meta.time_ms);
+        }
+        unknown.names.insert(header.stream.name().to_owned());
     }
 
     fn note_look(&mut self, header: &Header) {

@@ -1,6 +1,7 @@
 //! How each kind of entity is shown: found, listed, described, explained. A new kind has its implementation in a file of
 //! this folder, and its line in [`KINDS`].
 
+mod custom_kinds;
 mod machines;
 mod others;
 mod storage;
@@ -25,6 +26,10 @@ use super::{
     diff::facts::Told,
     why_not::Unmet,
 };
+use crate::custom::{self, CustomKind};
+
+pub use custom_kinds::CustomRow;
+pub(crate) use custom_kinds::custom_rows;
 
 /// A kind of entity that is shown.
 pub(super) trait Shown: Kind {
@@ -105,7 +110,7 @@ impl Portrait {
 }
 
 /// A kind, in the table.
-pub(super) struct KindEntry {
+pub(crate) struct KindEntry {
     name: &'static str,
     pub statuses: &'static [&'static str],
     pub goals: &'static [&'static str],
@@ -115,8 +120,8 @@ pub(super) struct KindEntry {
     pub life: fn(&Fleet, &StreamId) -> Option<Life>,
     pub is_protected: fn(&Fleet, &StreamId) -> bool,
     pub effort: for<'f> fn(&'f Fleet, &StreamId) -> Option<&'f Effort>,
-    pub portrait: fn(&Fleet, &StreamId) -> Option<Portrait>,
-    pub facts: fn(&Fleet, &StreamId) -> Option<Told>,
+    pub(super) portrait: fn(&Fleet, &StreamId) -> Option<Portrait>,
+    pub(super) facts: fn(&Fleet, &StreamId) -> Option<Told>,
     pub past: fn(&dyn Journal, &Fleet, &StreamId) -> Result<Past, FleetError>,
     pub since: fn(&Fleet, &StreamId) -> Option<Timestamp>,
     pub blocked: fn(&Fleet, &StreamId) -> Vec<Obstacle>,
@@ -146,6 +151,13 @@ const fn entry<D: Shown>() -> KindEntry {
     }
 }
 
+impl KindEntry {
+    /// The entry of a custom kind.
+    pub(crate) const fn of<K: CustomKind>() -> Self {
+        entry::<K>()
+    }
+}
+
 fn streams<D: Shown>(fleet: &Fleet) -> Vec<StreamId> {
     let names = D::fold(fleet, D::KIND).into_iter().flat_map(Fold::iter).map(|(name, _)| name);
     names.map(|name| StreamId::new(D::KIND, name).expect("the name of a stream")).collect()
@@ -165,7 +177,7 @@ fn next_due<D: Shown>(fleet: &Fleet) -> Option<Timestamp> {
     streams::<D>(fleet).into_iter().filter_map(moment).min()
 }
 
-/// All kinds but documents, in the order in which they are listed.
+/// All built-in kinds but documents, in the order in which they are listed.
 static KINDS: [KindEntry; 11] = [
     entry::<machine::State>(),
     entry::<machine_set::State>(),
@@ -186,17 +198,20 @@ static DOCUMENTS: KindEntry = entry::<document::State>();
 /// The kind of that name.
 pub(super) fn kind(name: &str) -> Option<&'static KindEntry> {
     let entry = KINDS.iter().find(|entry| entry.name == name);
-    entry.or_else(|| document::Kind::of(name).map(|_| &DOCUMENTS))
+    let custom = || custom::kind(name).map(|kind| &kind.shown);
+    entry.or_else(|| document::Kind::of(name).map(|_| &DOCUMENTS)).or_else(custom)
 }
 
 /// All kinds but documents.
 pub(super) fn all() -> impl Iterator<Item = &'static KindEntry> {
-    KINDS.iter()
+    KINDS.iter().chain(custom::all().into_iter().map(|kind| &kind.shown))
 }
 
 /// Every kind that entities can be listed of.
 pub fn kinds() -> impl Iterator<Item = &'static str> {
-    KINDS.iter().map(|entry| entry.name).chain(document::Kind::ALL.into_iter().map(document::Kind::as_str))
+    let custom = custom::all().into_iter().map(|kind| kind.name);
+    let built_in = KINDS.iter().map(|entry| entry.name);
+    built_in.chain(document::Kind::ALL.into_iter().map(document::Kind::as_str)).chain(custom)
 }
 
 /// Every status that an entity of this kind can be listed with; none where the kind has none.

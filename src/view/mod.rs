@@ -50,6 +50,7 @@ pub use blockers::{Blocker, blockers};
 pub use budgets::Budgets;
 pub use calendar::{Calendar, Correction};
 pub use clock::{ClockReport, ClockStep, gap, gap_at_start, is_step, on_node_time};
+pub(crate) use describe::declared_spec;
 pub use describe::{AgentRow, ConditionRow, Description, EffortRow, History, Row, describe};
 pub use diff::{Change, Diff, FactChange, Only, Origin, Point, diff};
 pub use documents::{DocumentRow, documents, users};
@@ -58,7 +59,8 @@ pub use filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_att
 pub use fleet::{Fleet, FleetError};
 pub use harvest::{DryRun, Unknown, harvest};
 pub use host::{Host, HostTrouble};
-pub use kinds::{goals, kinds, statuses};
+pub use kinds::{CustomRow, goals, kinds, statuses};
+pub(crate) use kinds::{KindEntry, custom_rows};
 pub use log::{LogFilter, log};
 pub use machine_classes::{MachineClassRow, machine_classes};
 pub use machine_deployments::{MachineDeploymentRow, RevisionRow, machine_deployments};

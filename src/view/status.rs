@@ -25,6 +25,7 @@ use super::{
     replica_sets::{ReplicaSetRow, replica_sets},
     rows::{MachineRow, attachments, machines, stray_try, volumes},
 };
+use crate::{custom, words::count};
 
 /// The summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -143,6 +144,20 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
     look!("replica-set", replica_sets(fleet), |row: &ReplicaSetRow| !row.ready
         && row.progress.is_none()
         && row.as_of_ms.is_some());
+    for kind in custom::all() {
+        looks.extend((kind.rows)(fleet).into_iter().map(|row| Look {
+            held_back: false,
+            kind: kind.name,
+            name: row.name,
+            status: row.status,
+            ready: row.ready,
+            leaving: leaving(&row.life),
+            detail: row.detail,
+            next_try_ms: row.next_try_ms,
+            next_call: None,
+            changed_ms: row.changed_ms,
+        }));
+    }
     for look in &mut looks {
         if let Some(wait) = look.stream().and_then(|stream| budgets::wait(fleet, &stream)) {
             (look.detail, look.next_call) = (Some(wait.text()), Some(wait.next_at));
@@ -167,7 +182,7 @@ pub fn status(fleet: &Fleet) -> Status {
     };
     let trouble = looks.iter().filter(|look| look.is_trouble()).map(told);
     let trouble: Vec<Trouble> =
-        trouble.chain(left_behind(fleet)).chain(returned(fleet)).chain(outages(fleet)).collect();
+        trouble.chain(left_behind(fleet)).chain(returned(fleet)).chain(outages(fleet)).chain(unknown(fleet)).collect();
     let on_its_way = |look: &&Look| !look.is_trouble() && (look.leaving || !look.ready);
     let progress: Vec<Trouble> = looks.iter().filter(on_its_way).map(told).collect();
     Status {
@@ -196,6 +211,20 @@ fn outages(fleet: &Fleet) -> impl Iterator<Item = Trouble> {
             since_ms: since.0,
             next_try_ms: None,
         }
+    })
+}
+
+/// Kinds that this program does not know: nothing is done about their entities.
+fn unknown(fleet: &Fleet) -> impl Iterator<Item = Trouble> {
+    fleet.unknown.iter().map(|(kind, unknown)| Trouble {
+        entity: format!("kind/{kind}"),
+        status: "unknown",
+        why: format!(
+            "{} of it in the journal; this program does not know the kind, so nothing is done for them: run the program that registers it",
+            count(unknown.names.len(), "object")
+        ),
+        since_ms: unknown.since.0,
+        next_try_ms: None,
     })
 }
 

@@ -15,6 +15,7 @@ use super::{
     machine_sets::machine_sets,
     rows::{attachments, machines, volumes},
 };
+use crate::custom;
 
 /// One due time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -79,6 +80,11 @@ pub fn upcoming(fleet: &Fleet, limit: usize) -> Vec<Upcoming> {
     }
     for row in machine_deployments(fleet) {
         add("machine-deployment", &row.name, row.next_look_ms, row.detail);
+    }
+    for kind in custom::all() {
+        for row in (kind.rows)(fleet) {
+            add(kind.name, &row.name, row.next_try_ms, row.detail);
+        }
     }
     for (kind, name, deadline) in deadlines(fleet) {
         add(kind, name, Some(deadline.0), Some("its removal or detachment is reported as blocked from then on".into()));

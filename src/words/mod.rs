@@ -3,6 +3,7 @@
 //! Texts are for people and may change with any release; what programs read are codes, numbers and types. Nothing here
 //! prints a value in the form that the compiler derives: what has no words of its own does not compile.
 
+mod custom_kinds;
 mod documents;
 mod filesystems;
 mod machine_classes;
@@ -25,7 +26,7 @@ mod windows;
 use std::fmt;
 
 use bailiwick_actors::{
-    contract::{Decider, Recorded, Stored, StoredError},
+    contract::{Decider, Recorded, Stored, StoredError, Touches},
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
     policy, replica_set,
     supervisor::{
@@ -35,8 +36,10 @@ use bailiwick_actors::{
     vocab::{Fault, Timestamp},
     volume, volume_attachment,
 };
-use bailiwick_journal::{Entry, EntryKind, StreamId};
+use bailiwick_journal::{Body, Entry, EntryKind, Readable, StreamId};
 use serde::Serialize;
+
+use crate::custom;
 
 pub use machine_deployments::progressed;
 pub use machine_sets::frozen;
@@ -159,47 +162,65 @@ struct Told {
     happened: Vec<String>,
 }
 
-/// Something that is done for the kind of a stream.
-pub(crate) trait PerKind {
-    type Output;
-    fn of<D: Words>(self) -> Self::Output;
+/// What is done with the bodies of a kind's entries, for those who need not know which kind it is.
+pub(crate) struct Spoken {
+    tell: fn(&Entry) -> Result<Told, StoredError>,
+    readable: fn(&Entry) -> Result<Option<Readable>, StoredError>,
+    /// The sides that an event changes.
+    pub touches: fn(&Body) -> Result<Touches, StoredError>,
 }
 
-/// Does it for the kind of this stream; none for a kind that this version does not know.
-pub(crate) fn of_kind<P: PerKind>(stream: &StreamId, what: P) -> Option<P::Output> {
-    Some(match (stream.kind(), stream.name()) {
-        (machine::State::KIND, _) => what.of::<machine::State>(),
-        (volume::State::KIND, _) => what.of::<volume::State>(),
-        (volume_attachment::State::KIND, _) => what.of::<volume_attachment::State>(),
-        (policy::State::KIND, _) => what.of::<policy::State>(),
-        (filesystem::State::KIND, _) => what.of::<filesystem::State>(),
-        (filesystem_attachment::State::KIND, _) => what.of::<filesystem_attachment::State>(),
-        (machine_set::State::KIND, _) => what.of::<machine_set::State>(),
-        (machine_deployment::State::KIND, _) => what.of::<machine_deployment::State>(),
-        (machine_class::State::KIND, _) => what.of::<machine_class::State>(),
-        ("supervisor", machine_sets_supervisor::View::NAME) => what.of::<machine_sets_supervisor::State>(),
-        (replica_set::State::KIND, _) => what.of::<replica_set::State>(),
-        (member::State::KIND, _) => what.of::<member::State>(),
-        ("supervisor", machines_supervisor::View::NAME) => what.of::<machines_supervisor::State>(),
-        ("supervisor", storage_supervisor::View::NAME) => what.of::<storage_supervisor::State>(),
-        ("supervisor", replica_sets_supervisor::View::NAME) => what.of::<replica_sets_supervisor::State>(),
-        (kind, _) if document::Kind::of(kind).is_some() => what.of::<document::State>(),
-        _ => return None,
-    })
-}
-
-struct Telling<'e>(&'e Entry);
-
-impl PerKind for Telling<'_> {
-    type Output = Result<Told, StoredError>;
-
-    fn of<D: Words>(self) -> Self::Output {
-        tell::<D>(self.0)
+impl Spoken {
+    /// The words of a kind, or of a supervisor.
+    pub(crate) const fn of<D: Words>() -> Self {
+        let touches = |event: &Body| Ok(D::touches(&D::Event::load(event)?));
+        Self { tell: tell::<D>, readable: values::bodies::<D>, touches }
     }
 }
 
+/// The built-in kinds.
+static KINDS: [(&str, Spoken); 11] = [
+    (machine::State::KIND, Spoken::of::<machine::State>()),
+    (volume::State::KIND, Spoken::of::<volume::State>()),
+    (volume_attachment::State::KIND, Spoken::of::<volume_attachment::State>()),
+    (policy::State::KIND, Spoken::of::<policy::State>()),
+    (filesystem::State::KIND, Spoken::of::<filesystem::State>()),
+    (filesystem_attachment::State::KIND, Spoken::of::<filesystem_attachment::State>()),
+    (machine_set::State::KIND, Spoken::of::<machine_set::State>()),
+    (machine_deployment::State::KIND, Spoken::of::<machine_deployment::State>()),
+    (machine_class::State::KIND, Spoken::of::<machine_class::State>()),
+    (replica_set::State::KIND, Spoken::of::<replica_set::State>()),
+    (member::State::KIND, Spoken::of::<member::State>()),
+];
+
+/// The supervisors.
+static SUPERVISORS: [(&str, Spoken); 4] = [
+    (machines_supervisor::View::NAME, Spoken::of::<machines_supervisor::State>()),
+    (storage_supervisor::View::NAME, Spoken::of::<storage_supervisor::State>()),
+    (replica_sets_supervisor::View::NAME, Spoken::of::<replica_sets_supervisor::State>()),
+    (machine_sets_supervisor::View::NAME, Spoken::of::<machine_sets_supervisor::State>()),
+];
+
+static DOCUMENTS: Spoken = Spoken::of::<document::State>();
+
+/// The words of a stream; none for a kind that this program does not know.
+pub(crate) fn spoken(stream: &StreamId) -> Option<&'static Spoken> {
+    let named = |table: &'static [(&str, Spoken)], name: &str| {
+        table.iter().find(|(known, _)| *known == name).map(|(_, spoken)| spoken)
+    };
+    if stream.kind() == SUPERVISOR {
+        let custom = || custom::of_supervisor(stream.name()).map(|kind| &kind.supervisor);
+        return named(&SUPERVISORS, stream.name()).or_else(custom);
+    }
+    let of_document = || document::Kind::of(stream.kind()).map(|_| &DOCUMENTS);
+    let custom = || custom::kind(stream.kind()).map(|kind| &kind.spoken);
+    named(&KINDS, stream.kind()).or_else(of_document).or_else(custom)
+}
+
+const SUPERVISOR: &str = machines_supervisor::State::KIND;
+
 fn told(entry: &Entry) -> Option<Told> {
-    of_kind(&entry.header.stream, Telling(entry))?.ok()
+    (spoken(&entry.header.stream)?.tell)(entry).ok()
 }
 
 fn tell<D: Words>(entry: &Entry) -> Result<Told, StoredError> {

@@ -8,7 +8,7 @@ use bailiwick_journal::{Entry, EntryKind, JournalNote, Readable};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{PerKind, Words, of_kind};
+use super::{Words, spoken};
 
 /// What the bodies of an entry say; none where this version does not know them.
 pub fn readable(entry: &Entry) -> Option<Readable> {
@@ -20,27 +20,20 @@ pub fn readable(entry: &Entry) -> Option<Readable> {
             let event = JournalNote::decode(entry.events.first()?).ok()?;
             Some(Readable { events: vec![value(&event)?], ..Readable::default() })
         }
-        EntryKind::Decision => of_kind(&entry.header.stream, Bodies { entry })?.ok()?,
+        EntryKind::Decision => (spoken(&entry.header.stream)?.readable)(entry).ok()?,
     }
 }
 
-struct Bodies<'e> {
-    entry: &'e Entry,
-}
-
-impl PerKind for Bodies<'_> {
-    type Output = Result<Option<Readable>, StoredError>;
-
-    fn of<D: Words>(self) -> Self::Output {
-        let Entry { command, facts, verdict, events, .. } = self.entry;
-        let events: Vec<D::Event> = events.iter().map(D::Event::load).collect::<Result<_, _>>()?;
-        Ok(events.iter().map(value).collect::<Option<Vec<Value>>>().map(|events| Readable {
-            command: D::Command::load(command).ok().as_ref().and_then(value),
-            facts: StoredFacts::load(facts).ok().as_ref().and_then(value),
-            verdict: Recorded::<D::Reason, D::Rejection>::load(verdict).ok().as_ref().and_then(value),
-            events,
-        }))
-    }
+/// What the bodies of an entry of a kind say.
+pub(super) fn bodies<D: Words>(entry: &Entry) -> Result<Option<Readable>, StoredError> {
+    let Entry { command, facts, verdict, events, .. } = entry;
+    let events: Vec<D::Event> = events.iter().map(D::Event::load).collect::<Result<_, _>>()?;
+    Ok(events.iter().map(value).collect::<Option<Vec<Value>>>().map(|events| Readable {
+        command: D::Command::load(command).ok().as_ref().and_then(value),
+        facts: StoredFacts::load(facts).ok().as_ref().and_then(value),
+        verdict: Recorded::<D::Reason, D::Rejection>::load(verdict).ok().as_ref().and_then(value),
+        events,
+    }))
 }
 
 fn value(of: &impl Serialize) -> Option<Value> {

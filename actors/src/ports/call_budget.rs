@@ -132,14 +132,16 @@ impl CallKind {
             | Operation::DetachVolume
             | Operation::DestroyFilesystem
             | Operation::ReleaseFilesystem
-            | Operation::DetachFilesystem => Self::Remove,
+            | Operation::DetachFilesystem
+            | Operation::UndoCustom(_) => Self::Remove,
             Operation::CreateMachine
             | Operation::CreateVolume
             | Operation::ImportVolume
             | Operation::AttachVolume
             | Operation::CreateFilesystem
             | Operation::AttachFilesystem
-            | Operation::StepReplicaSet => Self::Make,
+            | Operation::StepReplicaSet
+            | Operation::MakeCustom(_) => Self::Make,
         }
     }
 }

@@ -23,13 +23,16 @@ pub enum Operation {
     LookAtReplicaSet,
     StepReplicaSet,
     ImportVolume,
+    /// Of the custom kind of that name.
+    MakeCustom(&'static str),
+    UndoCustom(&'static str),
 }
 
 /// The groups of one turn, in the order in which they go out. Destroying and releasing are one group, so that a source is
 /// asked for both, one after the other, before the next source is.
 ///
-/// Source: the batch order of Juju's storage provisioner; machines stand where they depend on nobody, and replica sets
-/// after all that their servers may wait for.
+/// Source: the batch order of Juju's storage provisioner; machines stand where they depend on nobody, replica sets
+/// after all that their servers may wait for, and custom kinds, which may follow any of these, after them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Group {
     DeleteMachines,
@@ -45,6 +48,8 @@ enum Group {
     AttachFilesystems,
     LookAtReplicaSets,
     StepReplicaSets,
+    UndoCustom,
+    MakeCustom,
 }
 
 impl Operation {
@@ -63,6 +68,8 @@ impl Operation {
             Self::AttachFilesystem => Group::AttachFilesystems,
             Self::LookAtReplicaSet => Group::LookAtReplicaSets,
             Self::StepReplicaSet => Group::StepReplicaSets,
+            Self::UndoCustom(_) => Group::UndoCustom,
+            Self::MakeCustom(_) => Group::MakeCustom,
         }
     }
 

@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{
     contract::{Decider, Entity, Known, PolicyInForce, Recorded, Request, Stored, StoredError, StoredFacts, Verdict},
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
-    policy, replica_set,
+    custom, document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set,
+    member, policy, replica_set,
     supervisor::{self, machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,
@@ -66,6 +66,11 @@ impl<'j> Deciders<'j> {
             deciders.with(kind.as_str(), Redecider::<document::State>::new(journal))
         };
         let all = document::Kind::ALL.into_iter().fold(Self(BTreeMap::new()), documents);
+        let all = custom::registered().into_iter().fold(all, |mut deciders, kind| {
+            deciders.0.insert(kind.name.to_owned(), (kind.redecider)(journal));
+            deciders.0.insert(supervisor(kind.name), (kind.supervisor)(journal));
+            deciders
+        });
         all.with(machine::State::KIND, Redecider::<machine::State>::new(journal))
             .with(volume::State::KIND, Redecider::<volume::State>::new(journal))
             .with(volume_attachment::State::KIND, Redecider::<volume_attachment::State>::new(journal))

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::contract::View;
+use crate::{contract::View, custom};
 use bailiwick_journal::{Entries, Entry, Filter, Journal, Position, ReadError};
 
 /// The kinds of streams that any view may want. A later release adds its own.
@@ -53,7 +53,8 @@ pub(super) enum ViewFault {
 
 impl<'j, V: View> LaggingView<'j, V> {
     pub(super) fn new(journal: &'j dyn Journal) -> Self {
-        let kinds: Vec<String> = KINDS.into_iter().filter(|kind| V::wants(kind)).map(str::to_owned).collect();
+        let all = KINDS.into_iter().chain(custom::kinds());
+        let kinds: Vec<String> = all.filter(|kind| V::wants(kind)).map(str::to_owned).collect();
         let rest = (!kinds.is_empty()).then(|| {
             let filter = Filter { kinds, ..Filter::all() };
             journal.read(Position(1), journal.head().position, &filter)

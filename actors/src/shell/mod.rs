@@ -35,7 +35,7 @@ pub use crate::{
     schedule::shell::{ScheduleActor, ScheduledWake, StartSchedule},
     supervisor::{
         machines::shell::{AgentReport, Heartbeat, PROVIDER, Unseen},
-        shell::{Supervision, SupervisorActor, Supervisors, ViewAt, start_supervisors},
+        shell::{AnySupervision, Supervision, SupervisorActor, Supervisors, start_supervisors},
         storage::shell::{DevicesSeen, Unsure},
     },
 };
@@ -59,6 +59,7 @@ pub use port::{Filesystems, Machines, Port, Thing, Volumes};
 pub use rebuild::{RebuildError, Rebuilt, rebuild};
 pub use registry::{Quiesce, Registry, RegistryStats, StartAll, Stats};
 pub use services::{Limits, Providers, Services, Source};
-pub(crate) use table::kind;
+pub use table::KindEntry;
+pub(crate) use table::{entry_of, kind};
 pub use taken_over::{STAYS_THERE, TakenOver};
 pub use undoing::Undo;

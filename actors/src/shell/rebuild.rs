@@ -4,10 +4,14 @@ use std::{collections::BTreeMap, ops::ControlFlow};
 
 use bailiwick_journal::{EntryView, Filter, Journal, Position, ReadError, StreamId};
 
-use super::{Supervision, TakenOver, any::AnyEntity, table::KINDS};
+use super::{
+    AnySupervision, Supervision, TakenOver,
+    any::AnyEntity,
+    table::{KINDS, KindEntry},
+};
 use crate::{
     contract::{Decider, Decoded, DecodedEvents, Entity, PolicyInForce, StoredError},
-    policy,
+    custom, policy,
     supervisor::{machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
 };
@@ -28,6 +32,8 @@ pub struct Rebuilt {
     pub storage: Supervision<storage::State>,
     pub replica_sets: Supervision<replica_sets::State>,
     pub machine_sets: Supervision<machine_sets::State>,
+    /// The supervisors of the registered kinds.
+    pub custom: Vec<Box<dyn AnySupervision>>,
 }
 
 /// Why the state could not be rebuilt.
@@ -42,24 +48,30 @@ pub enum RebuildError {
 /// The entities of a kind.
 type Entities = BTreeMap<StreamId, Box<dyn AnyEntity>>;
 
-#[derive(Default)]
 struct Folds {
-    /// As the kinds of the table.
+    /// Those that may be owed something, in the order in which a node takes their work up.
+    kinds: Vec<&'static KindEntry>,
+    /// As these.
     by_kind: Vec<Entities>,
     policies: BTreeMap<StreamId, Entity<policy::State>>,
 }
 
 impl Folds {
+    fn new() -> Self {
+        let custom = custom::registered().into_iter().map(|kind| kind.entry);
+        let kinds: Vec<&'static KindEntry> = KINDS.iter().chain(custom).filter(|kind| kind.owes).collect();
+        let by_kind = kinds.iter().map(|_| Entities::new()).collect();
+        Self { kinds, by_kind, policies: BTreeMap::new() }
+    }
+
     fn take_in(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError> {
         let stream = &entry.header.stream;
-        let owing = || KINDS.iter().filter(|kind| kind.owes);
-        let Some(number) = owing().position(|kind| kind.name == stream.kind()) else { return Ok(()) };
-        self.by_kind.resize_with(self.by_kind.len().max(number + 1), Entities::new);
+        let Some(number) = self.kinds.iter().position(|kind| kind.name == stream.kind()) else { return Ok(()) };
         let entities = &mut self.by_kind[number];
         if let Some(entity) = entities.get_mut(stream) {
             return entity.take_in(entry);
         }
-        let empty = owing().nth(number).map(|kind| (kind.empty)(stream.clone())).expect("it was found");
+        let empty = (self.kinds[number].empty)(stream.clone());
         entities.entry(stream.clone()).or_insert(empty).take_in(entry)
     }
 }
@@ -70,7 +82,7 @@ impl Folds {
 /// If an entry cannot be read or understood; the error names it.
 pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
     let position = journal.head().position;
-    let mut folds = Folds::default();
+    let mut folds = Folds::new();
     let mut rebuilt = Rebuilt {
         position,
         policy: PolicyInForce { reference: None, document: policy::Document::default() },
@@ -81,6 +93,7 @@ pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
         storage: Supervision::default(),
         replica_sets: Supervision::default(),
         machine_sets: Supervision::default(),
+        custom: custom::registered().into_iter().map(|kind| (kind.supervision)()).collect(),
     };
     fold_all(journal, position, &mut folds, &mut rebuilt)?;
     for (stream, entity) in folds.by_kind.iter().flatten() {
@@ -137,5 +150,6 @@ fn take_in(folds: &mut Folds, rebuilt: &mut Rebuilt, entry: &Decoded<'_>) -> Res
     rebuilt.machines.take_in(entry)?;
     rebuilt.storage.take_in(entry)?;
     rebuilt.replica_sets.take_in(entry)?;
-    rebuilt.machine_sets.take_in(entry)
+    rebuilt.machine_sets.take_in(entry)?;
+    rebuilt.custom.iter_mut().try_for_each(|supervision| supervision.take_in(entry))
 }

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     contract::{DecodedEvents, Known, NoView, PolicyInForce},
+    custom::BoxedProvider,
     ports::{
         CallBudget, Clock, Enrolment, FilesystemProvider, MachineProvider, MachineScope, ReplicaSetEngine, Secrets,
         VolumeProvider,
@@ -41,6 +42,8 @@ pub struct Providers {
     pub in_machines: BTreeMap<Name, Arc<dyn MachineScope>>,
     /// What keeps replica sets, by the name of the engine.
     pub replica_sets: BTreeMap<Name, Arc<dyn ReplicaSetEngine>>,
+    /// Those of custom kinds, by kind and name.
+    pub custom: BTreeMap<(&'static str, Name), BoxedProvider>,
     /// Where the secrets are that machine classes name; none if there are none.
     pub secrets: Option<Arc<dyn Secrets>>,
     /// What draws the tokens that agents join with; none if agents need none.
@@ -57,6 +60,7 @@ impl fmt::Debug for Providers {
             .field("filesystems", &self.filesystems.keys())
             .field("in_machines", &self.in_machines.keys())
             .field("replica_sets", &self.replica_sets.keys())
+            .field("custom", &self.custom.keys())
             .finish()
     }
 }

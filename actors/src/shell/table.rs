@@ -1,6 +1,6 @@
 //! The kinds of entities, each once. Whoever handles an entity without knowing its kind finds it here.
 
-use std::{rc::Rc, sync::Arc};
+use std::{fmt, marker::PhantomData, rc::Rc, sync::Arc};
 
 use actix::{Actor, WeakAddr};
 use bailiwick_journal::{Entry, StreamId};
@@ -11,12 +11,12 @@ use super::{
     entity_actor::verdict_text,
 };
 use crate::{
-    contract::Entity, document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment,
+    contract::Entity, custom, document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment,
     machine_set, member, policy, replica_set, vocab::Timestamp, volume, volume_attachment,
 };
 
-/// A kind of entities. A new one has its line in [`KINDS`].
-pub(crate) struct KindEntry {
+/// A kind of entities. A new one has its line in [`KINDS`], or is registered ([`custom`]).
+pub struct KindEntry {
     pub(super) name: &'static str,
     /// Whether it is ever owed anything by the world, or waits for a time.
     pub(super) owes: bool,
@@ -38,6 +38,23 @@ pub(super) struct Around<'a> {
     pub(super) schedule: WeakAddr<ScheduleActor>,
 }
 
+impl fmt::Debug for KindEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+struct Of<D>(PhantomData<D>);
+
+impl<D: Kind> Of<D> {
+    const ENTRY: KindEntry = entry::<D>();
+}
+
+/// The entry of a custom kind.
+pub(crate) fn entry_of<D: Kind>() -> &'static KindEntry {
+    &Of::<D>::ENTRY
+}
+
 const fn entry<D: Kind>() -> KindEntry {
     KindEntry {
         name: D::KIND,
@@ -55,7 +72,7 @@ fn start<D: Kind>(stream: &StreamId, around: Around<'_>) -> Result<Arc<dyn AnyAd
     Ok(Arc::new(EntityActor::new(entity, services.clone(), executor, schedule).start()))
 }
 
-/// All kinds but documents. A node that starts takes their work up in this order.
+/// All built-in kinds but documents. A node that starts takes their work up in this order.
 pub(super) static KINDS: [KindEntry; 11] = [
     entry::<volume::State>(),
     entry::<machine::State>(),
@@ -75,5 +92,7 @@ static DOCUMENTS: KindEntry = entry::<document::State>();
 
 /// The kind of that name; none for one that this release does not know.
 pub(crate) fn kind(name: &str) -> Option<&'static KindEntry> {
-    KINDS.iter().find(|entry| entry.name == name).or_else(|| document::Kind::of(name).map(|_| &DOCUMENTS))
+    let built_in = KINDS.iter().find(|entry| entry.name == name);
+    let custom = || custom::registered().into_iter().map(|kind| kind.entry).find(|entry| entry.name == name);
+    built_in.or_else(|| document::Kind::of(name).map(|_| &DOCUMENTS)).or_else(custom)
 }

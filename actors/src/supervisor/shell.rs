@@ -96,6 +96,28 @@ impl<S: Supervise> Supervision<S> {
     }
 }
 
+/// A supervisor of a custom kind, as the journal tells of it.
+pub trait AnySupervision: fmt::Debug {
+    /// Takes the next entry of the journal in.
+    ///
+    /// # Errors
+    /// If it cannot be decoded.
+    fn take_in(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError>;
+
+    /// Starts it, with the journal taken in up to there; it lives as long as what is returned.
+    fn start(self: Box<Self>, at: Position, services: &Rc<Services>, registry: &Addr<Registry>) -> Rc<dyn fmt::Debug>;
+}
+
+impl<S: Supervise> AnySupervision for Supervision<S> {
+    fn take_in(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError> {
+        Self::take_in(self, entry)
+    }
+
+    fn start(self: Box<Self>, at: Position, services: &Rc<Services>, registry: &Addr<Registry>) -> Rc<dyn fmt::Debug> {
+        Rc::new(Self::start(*self, at, services, registry))
+    }
+}
+
 /// The journal has grown.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "()")]
@@ -349,19 +371,6 @@ impl<S: Supervise> Handler<Advance> for SupervisorActor<S> {
     }
 }
 
-/// Where the views of the supervisors stand.
-#[derive(Clone, Copy, Debug, Message)]
-#[rtype(result = "Position")]
-pub struct ViewAt;
-
-impl<S: Supervise> Handler<ViewAt> for SupervisorActor<S> {
-    type Result = actix::MessageResult<ViewAt>;
-
-    fn handle(&mut self, _: ViewAt, _ctx: &mut Self::Context) -> Self::Result {
-        actix::MessageResult(self.view_at)
-    }
-}
-
 /// The addresses of the supervisors.
 #[derive(Clone, Debug)]
 pub struct Supervisors {
@@ -369,6 +378,8 @@ pub struct Supervisors {
     pub storage: Addr<SupervisorActor<storage::State>>,
     pub replica_sets: Addr<SupervisorActor<replica_sets::State>>,
     pub machine_sets: Addr<SupervisorActor<machine_sets::State>>,
+    /// The addresses of those of custom kinds.
+    pub custom: Vec<Rc<dyn fmt::Debug>>,
 }
 
 /// Starts the supervisors with what was rebuilt.
@@ -383,5 +394,6 @@ pub fn start_supervisors(
         storage: rebuilt.storage.start(at, services, registry),
         replica_sets: rebuilt.replica_sets.start(at, services, registry),
         machine_sets: rebuilt.machine_sets.start(at, services, registry),
+        custom: rebuilt.custom.into_iter().map(|one| one.start(at, services, registry)).collect(),
     }
 }

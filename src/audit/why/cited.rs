@@ -11,6 +11,8 @@ use bailiwick_journal::{Body, Cite, Entry, EntryKind, Filter, Journal, Position,
 
 use super::Source;
 
+use crate::custom;
+
 /// An entry with those of its events that something rests on.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
@@ -170,6 +172,6 @@ fn issued(supervisor: &str, event: &Body) -> Option<Vec<Cite>> {
             let machine_sets::Event::Issued { cites, .. } = machine_sets::Event::load(event).ok()?;
             Some(cites)
         }
-        _ => None,
+        custom => (custom::of_supervisor(custom)?.issued)(event),
     }
 }

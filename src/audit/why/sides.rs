@@ -13,7 +13,7 @@ use bailiwick_actors::{
 };
 use bailiwick_journal::{Body, StreamId};
 
-use crate::words::{PerKind, Words, of_kind};
+use crate::words::spoken;
 
 /// One side of an entity, by the word that people use: `phase`, `health`, `vote`, `effect`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,17 +112,7 @@ impl fmt::Display for Side {
 
 /// Which sides an event changes; none if it cannot be read or is of no entity.
 fn touched(stream: &StreamId, event: &Body) -> Option<Touches> {
-    struct Touched<'e>(&'e Body);
-
-    impl PerKind for Touched<'_> {
-        type Output = Option<Touches>;
-
-        fn of<D: Words>(self) -> Self::Output {
-            Some(D::touches(&D::Event::load(self.0).ok()?))
-        }
-    }
-
-    if stream.kind() == machines::State::KIND { None } else { of_kind(stream, Touched(event))? }
+    if stream.kind() == machines::State::KIND { None } else { (spoken(stream)?.touches)(event).ok() }
 }
 
 /// What an event is to somebody who asks about a whole entity.

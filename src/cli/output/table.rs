@@ -11,6 +11,7 @@ use crate::text::harmless;
 /// One column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
+    /// Shown in capitals.
     pub title: &'static str,
     /// Shown with `-o wide` alone.
     pub wide_only: bool,
@@ -128,6 +129,11 @@ impl Sheet {
         }
     }
 
+    /// Rows of columns that are known only at run time; each has one cell for each.
+    pub fn of(columns: Vec<Column>, rows: Vec<Vec<Cell>>) -> Self {
+        Self { columns, rows }
+    }
+
     /// The required columns that some row says nothing in.
     #[cfg(test)]
     pub(crate) fn gaps(&self) -> Vec<&'static str> {
@@ -143,7 +149,8 @@ impl Sheet {
     pub fn write_to(&self, out: &mut impl Write, wide: bool) -> io::Result<()> {
         let shown: Vec<usize> =
             (0..self.columns.len()).filter(|index| wide || !self.columns[*index].wide_only).collect();
-        let titles: Vec<Cell> = self.columns.iter().map(|column| Cell::styled(column.title, style::HEADING)).collect();
+        let titles: Vec<Cell> =
+            self.columns.iter().map(|column| Cell::styled(column.title.to_uppercase(), style::HEADING)).collect();
         // Where no column has a title there is no line of them.
         let titles = Some(&titles).filter(|titles| titles.iter().any(|title| !title.text.is_empty()));
         let lines: Vec<&Vec<Cell>> = titles.into_iter().chain(&self.rows).collect();

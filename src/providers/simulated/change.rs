@@ -8,6 +8,8 @@ use bailiwick_actors::{
     vocab::{EffectId, Name},
 };
 
+use super::custom_kinds::SimulatedCustom;
+
 /// Something that some provider made before the world is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Thing {
@@ -37,6 +39,11 @@ pub enum Thing {
         asked: AttachFilesystem,
         made: Option<FilesystemAttachmentInfo>,
     },
+    /// Of a registered kind.
+    Custom {
+        id: EffectId,
+        thing: SimulatedCustom,
+    },
 }
 
 /// Something that a call does to the world.
@@ -52,6 +59,8 @@ pub(super) enum Change {
     DestroyFilesystem(EffectId),
     Mount(Name, Box<AttachFilesystem>),
     Unmount(EffectId),
+    MakeCustom(EffectId, Box<SimulatedCustom>),
+    UndoCustom(EffectId),
 }
 
 impl Change {
@@ -66,7 +75,9 @@ impl Change {
             | Self::DestroyVolume(id)
             | Self::Detach(id)
             | Self::DestroyFilesystem(id)
-            | Self::Unmount(id) => *id,
+            | Self::Unmount(id)
+            | Self::MakeCustom(id, _)
+            | Self::UndoCustom(id) => *id,
         }
     }
 
@@ -78,6 +89,7 @@ impl Change {
                 | Self::Attach(..)
                 | Self::CreateFilesystem(..)
                 | Self::Mount(..)
+                | Self::MakeCustom(..)
         )
     }
 }

@@ -19,6 +19,7 @@ pub struct Claims {
     pub attachments: BTreeSet<EffectId>,
     pub filesystems: BTreeSet<EffectId>,
     pub mounts: BTreeSet<EffectId>,
+    pub custom: BTreeSet<EffectId>,
 }
 
 /// What is wrong: orphans (made, and claimed by no journal), duplicates, and double attachments. Empty if nothing is.
@@ -52,6 +53,8 @@ pub fn check(world: &WorldState, claims: &Claims) -> Vec<String> {
             wrong.push(format!("orphan: mount of {} on {}", mount.made.filesystem, mount.made.machine));
         }
     }
+    let orphans = world.custom.iter().filter(|(id, _)| !claims.custom.contains(id));
+    wrong.extend(orphans.map(|(id, thing)| format!("orphan: {} {id}", thing.kind)));
     wrong.extend(duplicates(world, &claims.kept));
     wrong
 }

@@ -13,7 +13,7 @@ use bailiwick_actors::{
     vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Timestamp, Uid, derived_uuid},
 };
 
-use super::{Change, Dice, Faults, SimulatedFilesystem, SimulatedMount, Thing, zones::Zones};
+use super::{Change, Dice, Faults, SimulatedCustom, SimulatedFilesystem, SimulatedMount, Thing, zones::Zones};
 
 /// The instances, volumes and attachments of all simulated providers. Clones are the same world.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct WorldState {
     pub attachments: BTreeMap<EffectId, SimulatedAttachment>,
     pub filesystems: BTreeMap<EffectId, SimulatedFilesystem>,
     pub mounts: BTreeMap<EffectId, SimulatedMount>,
+    /// What was made for entities of registered kinds.
+    pub custom: BTreeMap<EffectId, SimulatedCustom>,
     /// How often each operation of each provider was called: `simulated create-machine`.
     pub calls: BTreeMap<String, u64>,
     /// The same for the items of calls that change something.
@@ -91,6 +93,7 @@ impl World {
             attachments: BTreeMap::new(),
             filesystems: BTreeMap::new(),
             mounts: BTreeMap::new(),
+            custom: BTreeMap::new(),
             calls: BTreeMap::new(),
             items: BTreeMap::new(),
             faults: BTreeMap::new(),
@@ -323,6 +326,7 @@ impl WorldState {
                 });
                 self.mounts.insert(asked.id, SimulatedMount { provider, made: asked, info });
             }
+            Thing::Custom { id, thing } => drop(self.custom.insert(id, thing)),
         }
     }
 
@@ -365,6 +369,8 @@ impl WorldState {
             Change::Unmount(id) => drop(self.mounts.remove(&id)),
             Change::Attach(provider, attach) => drop(self.attach(provider, *attach)),
             Change::Detach(id) => drop(self.attachments.remove(&id)),
+            Change::MakeCustom(id, thing) => drop(self.custom.entry(id).or_insert(*thing)),
+            Change::UndoCustom(id) => drop(self.custom.remove(&id)),
         }
     }
 

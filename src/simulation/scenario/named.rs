@@ -71,6 +71,7 @@ fn provider(wish: &Wish) -> Option<Name> {
         Wish::Volume { spec, .. } => Some(spec.provider.clone()),
         Wish::Filesystem { spec, .. } => Some(spec.provider.clone()),
         Wish::MachineClass { content, .. } => Some(content.provider.clone()),
+        Wish::Custom(custom) => Some(custom.provider.clone()),
         Wish::VolumeAttachment { .. }
         | Wish::FilesystemAttachment { .. }
         | Wish::Policy { .. }

@@ -30,7 +30,10 @@ use super::super::{
     replica_sets::Planned,
     rows::{health_word, lost_beneath, node_word, withheld_from},
 };
-use crate::words::{started_with, step_in_words};
+use crate::{
+    custom::CustomKind,
+    words::{started_with, step_in_words},
+};
 
 /// The facts of one entity, by name: `status`, `instance`, `spec.constraints.cores`.
 pub type Facts = BTreeMap<String, Value>;
@@ -258,6 +261,17 @@ pub(in crate::view) fn machine_class(fleet: &Fleet, stream: &StreamId, state: &m
     told.show("digest", state.content.as_ref().map(|content| content.digest()));
     told.names("machines", &state.users);
     told.fields("spec", of(state.content.as_deref(), declared::machine_class));
+    told
+}
+
+pub(in crate::view) fn custom<K: CustomKind>(state: &K) -> Told {
+    let mut told = Told::default();
+    told.put("status", CustomKind::status(state));
+    for (column, cell) in K::COLUMNS.iter().zip(state.cells()) {
+        told.put(column, cell);
+    }
+    told.trouble(state.kept().effort().and_then(|effort| effort.fault()).map(ToString::to_string));
+    told.fields("spec", state.spec());
     told
 }
 

@@ -1,0 +1,125 @@
+//! Kinds that this program has registered.
+
+use std::collections::BTreeMap;
+
+use bailiwick_actors::{
+    contract::{Fold, Folded},
+    custom::{Kept, Resource},
+    vocab::{Effort, Life},
+};
+use bailiwick_journal::StreamId;
+use serde::Serialize;
+
+use super::{Portrait, Shown};
+use crate::{
+    custom::CustomKind,
+    view::{
+        Fleet,
+        describe::{Row, json},
+        diff::facts::{self, Told},
+        rows::{effort_detail, stream},
+        why_not::{A_REQUEST, NO_REQUEST, THE_END, Unmet, declared, effort_unmet},
+    },
+};
+
+/// An entity of a registered kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CustomRow {
+    pub name: String,
+    pub status: &'static str,
+    pub life: String,
+    pub ready: bool,
+    pub provider: String,
+    /// What it says in the columns of its kind.
+    #[serde(flatten)]
+    pub cells: BTreeMap<&'static str, Option<String>>,
+    pub age_ms: u64,
+    pub next_try_ms: Option<u64>,
+    pub detail: Option<String>,
+    pub version: u64,
+    pub changed_ms: u64,
+}
+
+/// The entities of a kind that exist, by name.
+pub(crate) fn custom_rows<K: CustomKind>(fleet: &Fleet) -> Vec<CustomRow> {
+    let entities = fleet.custom.of::<K>().into_iter().flat_map(Fold::iter);
+    let existing = entities.filter(|(_, folded)| Resource::life(&folded.state).exists());
+    existing.map(|(name, folded)| row(fleet, name, folded)).collect()
+}
+
+fn row<K: CustomKind>(fleet: &Fleet, name: &str, folded: &Folded<K>) -> CustomRow {
+    let state = &folded.state;
+    let effort = state.kept().effort();
+    CustomRow {
+        name: name.to_owned(),
+        status: CustomKind::status(state),
+        life: Resource::life(state).to_string(),
+        ready: state.is_ready(),
+        provider: state.provider().map(ToString::to_string).unwrap_or_default(),
+        cells: K::COLUMNS.iter().copied().zip(state.cells()).collect(),
+        age_ms: fleet.age_ms(&stream::<K>(name)),
+        next_try_ms: effort.and_then(Effort::next_attempt).map(|at| at.0),
+        detail: effort.and_then(|effort| effort_detail(effort, fleet.time)).or_else(|| state.waits_for()),
+        version: folded.version.0,
+        changed_ms: folded.changed.0,
+    }
+}
+
+impl<K: CustomKind> Shown for K {
+    const STATUSES: &'static [&'static str] = <K as CustomKind>::STATUSES;
+    const GOALS: &'static [&'static str] = &["ready", "removed"];
+
+    fn fold<'f>(fleet: &'f Fleet, _kind: &str) -> Option<&'f Fold<Self>> {
+        fleet.custom.of::<K>()
+    }
+
+    fn life(&self) -> Life {
+        Resource::life(self)
+    }
+
+    fn effort(&self) -> Option<&Effort> {
+        self.kept().effort()
+    }
+
+    fn portrait(fleet: &Fleet, stream: &StreamId, folded: &Folded<Self>) -> Portrait {
+        let row = Row::Custom(Box::new(row(fleet, stream.name(), folded)));
+        Portrait::of(row, json(&folded.state.spec()))
+    }
+
+    fn facts(&self, _fleet: &Fleet, _stream: &StreamId) -> Told {
+        facts::custom(self)
+    }
+
+    fn status(&self) -> Option<&'static str> {
+        Some(CustomKind::status(self))
+    }
+
+    #[allow(clippy::option_option, reason = "unknown differs from nothing missing")]
+    fn missing(fleet: &Fleet, stream: &StreamId, goal: &str) -> Option<Option<Unmet>> {
+        let state = &fleet.custom.of::<K>()?.folded(stream.name())?.state;
+        Some(match (goal, Resource::life(state)) {
+            ("removed", Life::Undeclared | Life::Removed) => None,
+            ("removed", Life::Alive) => Some(Unmet::new(A_REQUEST, NO_REQUEST, format!("`bailiwick delete {stream}`"))),
+            ("removed", _) => Some(unmet(state, stream, THE_END)),
+            (_, Life::Alive) if state.is_ready() => None,
+            (_, Life::Alive) => Some(unmet(state, stream, "what its provider makes")),
+            (_, life) => declared(life),
+        })
+    }
+}
+
+/// What it waits for: its provider, or what its own kind says.
+fn unmet<K: CustomKind>(state: &K, stream: &StreamId, what: &'static str) -> Unmet {
+    let Some(effort) = state.kept().effort() else {
+        let because = state.waits_for().unwrap_or_else(|| format!("it is {}", CustomKind::status(state)));
+        return Unmet::new(
+            what,
+            because,
+            format!("a change of what it depends on; `bailiwick why {stream}` shows that"),
+        );
+    };
+    let doing = if matches!(state.kept(), Kept::Undoing { .. }) { "deleting it" } else { "creating it" };
+    let again = format!("`bailiwick retry {stream}`");
+    effort_unmet(what, doing, effort, again).looked_at(effort.next_attempt())
+}
