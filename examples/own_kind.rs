@@ -2,9 +2,7 @@
 //!
 //! `cargo run --example own_kind -- up examples/own_kind.yaml`: every command of `bailiwick` is there, and knows the kind.
 
-use std::{
-    collections::BTreeMap, collections::BTreeSet, fs, io, path::Path, path::PathBuf, process::ExitCode, sync::Arc,
-};
+use std::{collections::BTreeMap, collections::BTreeSet, fs, io, path::Path, path::PathBuf, sync::Arc};
 
 use bailiwick::actors::contract::{Code, Decider, Decision, Facts, Fold, NoView, Stored, Touches, Verdict};
 use bailiwick::actors::custom::{Effect, Kept, KeptEvent, KeptReason, KeptReport, Provider, Resource, Rule, Told};
@@ -19,9 +17,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    provider: Name,
+    pub provider: Name,
     /// The machines that it may point at: those with this label.
-    label: String,
+    pub label: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,7 +34,7 @@ pub struct VirtualIp {
 
 /// What the provider makes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Address(String);
+pub struct Address(pub String);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
@@ -59,8 +57,10 @@ pub enum Event {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Reason {
-    #[error("its declaration differs")]
+    #[error("it was declared")]
     Declared,
+    #[error("its declaration differs")]
+    Redeclared,
     #[error("its declaration did not change")]
     AsDeclared,
     #[error("the machines with its label have changed")]
@@ -98,7 +98,7 @@ impl Decider for VirtualIp {
             (Command::Declare(spec), Life::Alive) => match &self.spec {
                 Some(present) if present == spec => (Reason::AsDeclared, None),
                 Some(present) if present.provider != spec.provider => return Err(Rejection::ProviderFixed),
-                _ => (Reason::Declared, Some(Event::Declared { spec: spec.clone() })),
+                _ => (Reason::Redeclared, Some(Event::Declared { spec: spec.clone() })),
             },
             (Command::Declare(spec), _) => (Reason::Declared, Some(Event::Declared { spec: spec.clone() })),
             (_, Life::Undeclared | Life::Removed) => return Err(Rejection::NotDeclared),
@@ -338,6 +338,7 @@ impl Code for Reason {
     fn code(&self) -> &'static str {
         match self {
             Self::Declared => "declared",
+            Self::Redeclared => "redeclared",
             Self::AsDeclared => "as-declared",
             Self::MachinesChanged => "machines-changed",
             Self::RemovalAsked => "removal-asked",
@@ -375,7 +376,7 @@ impl Stored for Rejection {
 }
 
 #[cfg(not(test))]
-fn main() -> ExitCode {
+fn main() -> std::process::ExitCode {
     if let Err(error) = bailiwick::custom::register::<VirtualIp>() {
         unreachable!("the only kind of this program: {error}");
     }

@@ -138,7 +138,11 @@ fn divergences(table: &mut Table, what: &'static str, found: &[Divergence]) {
 
 fn replayed(report: &ReplayReport) -> Table {
     let mut table = Table::of([Column::always("FIELD"), Column::always("VALUE")]);
-    let verdict = if report.is_same() { Cell::good("the same throughout") } else { Cell::bad("diverges") };
+    let verdict = match (report.is_same(), report.unknown.is_empty()) {
+        (true, true) => Cell::good("the same throughout"),
+        (true, false) => Cell::busy("the same, but for the entries of unknown kinds"),
+        (false, _) => Cell::bad("diverges"),
+    };
     table.add([Cell::from("decided again"), verdict]);
     let counted = [
         ("entries", report.entries),
@@ -147,6 +151,11 @@ fn replayed(report: &ReplayReport) -> Table {
         ("skipped", report.skipped),
     ];
     counts(&mut table, &counted);
+    if !report.unknown.is_empty() {
+        let names: Vec<&str> = report.unknown.iter().map(String::as_str).collect();
+        let text = format!("{}; run the program that registers them to decide these again", names.join(", "));
+        table.add([Cell::from("unknown kinds"), Cell::busy(text)]);
+    }
     divergences(&mut table, "divergence", &report.divergences);
     table
 }

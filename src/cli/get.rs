@@ -12,7 +12,7 @@ use super::{
     session,
 };
 use crate::{
-    api::query::Query,
+    api::query::{Parameters, Query},
     custom::{self, Custom},
     manifest::nearest,
     view::{Selector, has_labels},
@@ -44,7 +44,10 @@ pub(super) fn main(global: &Global, args: GetArgs) -> Result<Exit, CliError> {
         }
         None => args.what.as_str(),
     };
-    let kind = kind_of(kind)?;
+    let kind = match kind_of(kind) {
+        Ok(kind) => kind,
+        Err(unknown) => return Err(of_another_program(global, kind).unwrap_or(unknown)),
+    };
     if args.selector.is_some() && !has_labels(kind) {
         return Err(
             CliError::usage(format!("a {kind} has no labels")).next("leave --selector out; machines have labels")
@@ -97,6 +100,16 @@ pub(super) fn kind_of(text: &str) -> Result<&'static str, CliError> {
         "model" | "models" => Ok("model"),
         _ => custom_kind(text).map(|kind| kind.name).ok_or_else(|| unknown_kind(text)),
     }
+}
+
+/// That the journal has entries of a kind which this program does not know; none if it has none, or cannot be read.
+fn of_another_program(global: &Global, kind: &str) -> Option<CliError> {
+    let filter = Parameters { kind: Some(kind.to_owned()), limit: Some(1), ..Parameters::default() };
+    let found = session::ask(global, &Query::Log { filter }).ok()?;
+    found.as_array().filter(|entries| !entries.is_empty())?;
+    let message = format!("the journal has entries of kind {kind}, which this program does not know");
+    let next = format!("use the program that registers it; `bailiwick log --kind {kind}` lists the entries");
+    Some(CliError::new(Exit::NotFound, "not-found", message).next(next))
 }
 
 /// The registered kind that people mean: `virtual-ip`, `virtual-ips`, `VirtualIp`.

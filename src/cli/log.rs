@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use bailiwick_journal::StreamId;
+use bailiwick_journal::{InvalidStreamId, StreamId};
 use clap::Args;
 use serde_json::Value;
 
@@ -57,13 +57,17 @@ pub(super) fn main(global: &Global, args: LogArgs) -> Result<Exit, CliError> {
     if args.limit == 0 {
         return Err(CliError::usage("--limit 0 would show nothing").next("use --limit 1 or more, or leave it out"));
     }
+    let (entity, kind) =
+        (args.entity.as_deref().map(meant).transpose()?, args.kind.as_deref().map(any_kind).transpose()?);
+    let (entity, not_ours) = entity.map_or((None, None), |(entity, not_ours)| (Some(entity), not_ours));
+    let (kind, not_ours) = kind.map_or((None, not_ours), |(kind, not_ours)| (Some(kind), not_ours));
     let moment = |text: Option<&str>| Ok::<_, CliError>(session::at(text)?.map(moment_text));
     let filter = Parameters {
         at: moment(args.until.as_deref())?,
         since: moment(args.since.as_deref())?,
         limit: Some(args.limit),
-        entity: args.entity.as_deref().map(stream).transpose()?,
-        kind: args.kind.as_deref().map(kind).transpose()?,
+        entity,
+        kind,
         outcome: args.outcome,
         reason: args.reason,
         principal: args.principal,
@@ -74,7 +78,7 @@ pub(super) fn main(global: &Global, args: LogArgs) -> Result<Exit, CliError> {
     if args.follow {
         return follow(global, filter);
     }
-    let answer = session::ask(global, &Query::Log { filter })?;
+    let answer = unless_unknown(session::ask(global, &Query::Log { filter }), not_ours)?;
     global.output.show(&answer, || table(&answer))?;
     if !global.output.is_for_programs() && answer.as_array().is_some_and(Vec::is_empty) {
         let _ = writeln!(anstream::stderr(), "no decision matches; `bailiwick log -o wide` shows codes and principals");
@@ -143,20 +147,52 @@ fn position(text: &str) -> Result<u64, String> {
     text.strip_prefix('@').unwrap_or(text).parse().map_err(|_| "expected a number after @, as in @41".to_owned())
 }
 
-/// Entities, and the streams that are none: `supervisor/machines`, `node/journal`.
-pub(super) fn stream(text: &str) -> Result<StreamId, CliError> {
+/// The stream that people mean: of an entity, or of none (`supervisor/machines`, `node/journal`). With it comes what is wrong
+/// with its kind if no kind of this program is called so: another program may have written entries of it.
+pub(super) fn meant(text: &str) -> Result<(StreamId, Option<CliError>), CliError> {
+    let whole = |text: &str| text.parse().map_err(|error: InvalidStreamId| CliError::usage(error.to_string()));
     if text.starts_with("supervisor/") || text.starts_with("node/") {
-        return text.parse().map_err(|error: bailiwick_journal::InvalidStreamId| CliError::usage(error.to_string()));
+        return Ok((whole(text)?, None));
     }
-    entity(text)
+    match entity(text) {
+        Ok(stream) => Ok((stream, None)),
+        Err(unknown) => whole(text).map(|stream| (stream, Some(unknown.clone()))).map_err(|_| unknown),
+    }
 }
 
-/// The kinds of entities, and of streams that are none.
-pub(super) fn kind(text: &str) -> Result<String, CliError> {
+/// The kinds of entities, and of streams that are none; as [`meant`].
+fn any_kind(text: &str) -> Result<(String, Option<CliError>), CliError> {
     if matches!(text, "supervisor" | "node") {
-        return Ok(text.to_owned());
+        return Ok((text.to_owned(), None));
     }
-    Ok(kind_of(text)?.to_owned())
+    match kind_of(text) {
+        Ok(kind) => Ok((kind.to_owned(), None)),
+        Err(unknown) => Ok((text.to_owned(), Some(unknown))),
+    }
+}
+
+/// As [`meant`], of kinds of this program alone.
+pub(super) fn stream(text: &str) -> Result<StreamId, CliError> {
+    ours(meant(text)?)
+}
+
+/// The kinds of entities of this program, and of streams that are none.
+pub(super) fn kind(text: &str) -> Result<String, CliError> {
+    ours(any_kind(text)?)
+}
+
+fn ours<T>((meant, not_ours): (T, Option<CliError>)) -> Result<T, CliError> {
+    not_ours.map_or(Ok(meant), Err)
+}
+
+/// The answer about something of a kind that this program may not know: if the journal has nothing of it either, it is unknown.
+pub(super) fn unless_unknown(answer: Result<Value, CliError>, not_ours: Option<CliError>) -> Result<Value, CliError> {
+    let has_nothing = |answer: &Value| answer.as_array().is_some_and(Vec::is_empty);
+    match (answer, not_ours) {
+        (Ok(answer), Some(unknown)) if has_nothing(&answer) => Err(unknown),
+        (Err(_), Some(unknown)) => Err(unknown),
+        (answer, _) => answer,
+    }
 }
 
 fn table(answer: &Value) -> Table<9> {

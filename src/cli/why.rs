@@ -6,7 +6,7 @@ use clap::Args;
 use super::{
     Global,
     exit::{CliError, Exit},
-    log::stream,
+    log::{meant, unless_unknown},
     output::{self, Table},
     session,
 };
@@ -32,9 +32,9 @@ pub(super) struct WhyArgs {
 }
 
 pub(super) fn main(global: &Global, args: WhyArgs) -> Result<Exit, CliError> {
-    let about = about(&args.about, args.side.as_deref())?;
+    let (about, not_ours) = about(&args.about, args.side.as_deref())?;
     let query = Query::Why { about, forward: args.forward, at: session::at(args.at.as_deref())? };
-    let answer = session::ask(global, &query)?;
+    let answer = unless_unknown(session::ask(global, &query), not_ours)?;
     match answer["text"].as_str() {
         Some(text) if !global.output.is_for_programs() => output::lines(text)?,
         _ => global.output.show(&answer, Table::default)?,
@@ -42,16 +42,17 @@ pub(super) fn main(global: &Global, args: WhyArgs) -> Result<Exit, CliError> {
     Ok(Exit::Ok)
 }
 
-fn about(text: &str, side: Option<&str>) -> Result<About, CliError> {
+fn about(text: &str, side: Option<&str>) -> Result<(About, Option<CliError>), CliError> {
     let Some(position) = text.strip_prefix('@') else {
         let side = side.map(Side::parse).transpose().map_err(|error| CliError::usage(error.to_string()))?;
-        return Ok(About::Entity { entity: stream(text)?, side });
+        let (entity, not_ours) = meant(text)?;
+        return Ok((About::Entity { entity, side }, not_ours));
     };
     if side.is_some() {
         return Err(CliError::usage("an entry has no aspects").next(format!("bailiwick why {text}")));
     }
     match position.parse() {
-        Ok(position) => Ok(About::Entry(Position(position))),
+        Ok(position) => Ok((About::Entry(Position(position)), None)),
         Err(_) => Err(CliError::usage(format!("{text:?} is not an entry: expected a number after @, as in @41"))),
     }
 }

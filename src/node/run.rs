@@ -162,7 +162,11 @@ async fn start_on(
     let handle = Handle::new(journal.clone(), clock, &running, desk, offer, config.limits);
     actix::spawn(watch_host(handle.clone()));
     // Everything was read, and the first question would read it again; neither has to stay in memory.
-    handle.look(|_| ()).map_err(|error| AssembleError::Rebuild(error.into()))?;
+    let unknown = handle.look(|fleet| fleet.unknown.clone()).map_err(|error| AssembleError::Rebuild(error.into()))?;
+    for (kind, unknown) in unknown {
+        let objects = unknown.names.len();
+        tracing::warn!(objects, "this program does not know kind {kind}; its objects are left as they are");
+    }
     journal.give_memory_back();
     let server = if config.listen {
         let real = config.data_dir.join("node.sock");

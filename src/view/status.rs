@@ -220,7 +220,7 @@ fn unknown(fleet: &Fleet) -> impl Iterator<Item = Trouble> {
         entity: format!("kind/{kind}"),
         status: "unknown",
         why: format!(
-            "{} of it in the journal; this program does not know the kind, so nothing is done for them: run the program that registers it",
+            "the journal has {} of this kind, which this program does not know and leaves alone; run the program that registers it",
             count(unknown.names.len(), "object")
         ),
         since_ms: unknown.since.0,

@@ -5,9 +5,9 @@
 //! to the position that it cites. Then verdict and events have to come out byte for byte. After a divergence the pass goes
 //! on from what is recorded, so that one fault is not reported once for every entry after it.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
-use bailiwick_journal::{Entry, EntryKind, Filter, Journal, Position, ReadError};
+use bailiwick_journal::{Entry, EntryKind, Filter, Journal, Position, ReadError, StreamId};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -15,7 +15,11 @@ use super::{
     policies::{Cited, Policies},
     redecide::Redecided,
 };
-use crate::{contract::PolicyInForce, policy::Document};
+use crate::{
+    contract::{Decider, PolicyInForce},
+    policy::Document,
+    supervisor::machines,
+};
 
 /// How to replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,6 +42,9 @@ pub struct ReplayReport {
     pub notes: u64,
     /// Entries of kinds that this release does not know, or whose stream could not be followed.
     pub skipped: u64,
+    /// The kinds and supervisors among them that nobody here decides.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub unknown: BTreeSet<String>,
     /// In order of position; at most one unless all were asked for.
     pub divergences: Vec<Divergence>,
 }
@@ -100,6 +107,11 @@ pub(super) fn run(
     Ok(pass.report)
 }
 
+/// Who decides a stream: its kind, or the supervisor that it is.
+fn decided_by(stream: &StreamId) -> &str {
+    if stream.kind() == machines::State::KIND { stream.as_str() } else { stream.kind() }
+}
+
 struct Pass {
     report: ReplayReport,
     policies: Policies,
@@ -122,7 +134,10 @@ impl Pass {
                     decider.pass(entry);
                 }
             }
-            (EntryKind::Decision, None) => self.report.skipped += 1,
+            (EntryKind::Decision, None) => {
+                self.report.skipped += 1;
+                self.report.unknown.insert(decided_by(&header.stream).to_owned());
+            }
             (EntryKind::Decision, Some(decider)) => {
                 let policy = self.policy(entry);
                 let context = Context { policy: policy.as_ref() };

@@ -3,6 +3,7 @@
 mod desk;
 mod memory_journal;
 mod past;
+pub mod stored_forms;
 
 #[cfg(feature = "shell")]
 pub use crate::shell::{Plant, plant};

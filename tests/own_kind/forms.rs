@@ -1,0 +1,98 @@
+use std::path::Path;
+
+use bailiwick::actors::{
+    contract::{Recorded, Stored},
+    custom::{self, KeptEvent, KeptReason, KeptReport, Order},
+    testing::stored_forms::{Forms, check, form, forms},
+    vocab::{Fault, FaultCode, Name, Timestamp},
+};
+use bailiwick::custom::register;
+
+use crate::{
+    own_kind::{Address, Command, Event, Reason, Rejection, Spec, VirtualIp},
+    registered,
+};
+
+fn name(text: &str) -> Name {
+    text.parse().expect("a name")
+}
+
+fn spec() -> Spec {
+    Spec { provider: name("files"), label: "web".into() }
+}
+
+fn fault() -> Fault {
+    Fault::new(FaultCode::Unavailable, "no")
+}
+
+fn verdicts<R: Stored, J: Stored>(of: &str, reasons: Vec<R>, rejections: Vec<J>) -> Forms {
+    let reasons = reasons.into_iter().map(Recorded::<R, J>::Decided);
+    let verdicts = reasons.chain(rejections.into_iter().map(Recorded::Refused));
+    verdicts.enumerate().map(|(number, verdict)| form(format!("{of}.{number}"), &verdict)).collect()
+}
+
+#[test]
+fn its_stored_forms_are_as_they_were() {
+    let (attempt, at, made) = (1, Timestamp(5), Address("10.0.0.1".into()));
+    let kept = vec![
+        KeptEvent::MakeRequested { at },
+        KeptEvent::Made { made: made.clone() },
+        KeptEvent::UndoRequested { at },
+        KeptEvent::Undone,
+        KeptEvent::Dropped,
+        KeptEvent::AttemptBegan,
+        KeptEvent::RetryScheduled { until: at, fault: fault() },
+        KeptEvent::GaveUp { fault: fault(), again: Some(at) },
+        KeptEvent::GaveUp { fault: fault(), again: None },
+    ];
+    let own = vec![
+        Event::Declared { spec: spec() },
+        Event::Pointed { at: Some(name("a")) },
+        Event::Pointed { at: None },
+        Event::RemovalBegan,
+        Event::Removed,
+    ];
+    let mut all = forms("event", own.into_iter().chain(kept.into_iter().map(Event::Kept)));
+    let reports = vec![
+        KeptReport::Made { attempt, made: made.clone() },
+        KeptReport::MakeFailed { attempt, fault: fault() },
+        KeptReport::Undone { attempt },
+        KeptReport::UndoFailed { attempt, fault: fault() },
+    ];
+    let commands = vec![
+        Command::Declare(spec()),
+        Command::Point { at: Some(name("a")) },
+        Command::Remove,
+        Command::Retry,
+        Command::Wake,
+    ];
+    all.extend(forms("command", commands.into_iter().chain(reports.into_iter().map(Command::Report))));
+    let mut reasons = vec![
+        Reason::Declared,
+        Reason::Redeclared,
+        Reason::AsDeclared,
+        Reason::MachinesChanged,
+        Reason::RemovalAsked,
+        Reason::AlreadyGoing,
+    ];
+    reasons.extend(KeptReason::ALL.iter().copied().map(Reason::Kept));
+    drop(forms("reason", reasons.clone()));
+    let rejections = vec![Rejection::NotDeclared, Rejection::Leaving, Rejection::ProviderFixed];
+    drop(forms("rejection", rejections.clone()));
+    all.extend(verdicts("verdict", reasons, rejections));
+    all.push(form("made".into(), &made));
+    // Those of its supervisor.
+    let order = Order::<VirtualIp> { name: name("front"), command: Command::Point { at: None } };
+    all.extend(forms("supervisor.event", [custom::Event::Issued { order, cites: Vec::new() }]));
+    let about = vec!["machine/a".parse().expect("a stream")];
+    all.extend(forms("supervisor.command", [custom::Command::Look { about }]));
+    all.extend(verdicts("supervisor.verdict", custom::Reason::ALL.to_vec(), Vec::<Rejection>::new()));
+    check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/own_kind/golden"), "virtual-ip", &all);
+}
+
+#[test]
+fn a_name_that_is_taken_is_refused() {
+    registered();
+    let again = register::<VirtualIp>().expect_err("it is registered");
+    assert_eq!(again.to_string(), "kind VirtualIp is already registered");
+}
