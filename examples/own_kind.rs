@@ -10,7 +10,7 @@ use bailiwick::actors::machine::{self, Instance};
 use bailiwick::actors::ports::{BulkAnswer, Lookup};
 use bailiwick::actors::shell::Asked;
 use bailiwick::actors::vocab::{EffectId, Fact, Fault, FaultCode, Life, Name, Timestamp};
-use bailiwick::custom::{CustomKind, Providers};
+use bailiwick::custom_kind::{CustomKind, Providers};
 use bailiwick::journal::Version;
 use serde::{Deserialize, Serialize};
 
@@ -143,6 +143,13 @@ impl Decider for VirtualIp {
             Event::RemovalBegan | Event::Removed => &[Fact::Life],
             Event::Kept(event) => return event.touches(),
         })
+    }
+
+    fn follows(event: &Event) -> Touches {
+        match event {
+            Event::Kept(event) => event.follows(),
+            other => Self::touches(other),
+        }
     }
 
     fn pending(&self, _view: &NoView) -> BTreeSet<Effect> {
@@ -377,7 +384,7 @@ impl Stored for Rejection {
 
 #[cfg(not(test))]
 fn main() -> std::process::ExitCode {
-    if let Err(error) = bailiwick::custom::register::<VirtualIp>() {
+    if let Err(error) = bailiwick::register::<VirtualIp>() {
         unreachable!("the only kind of this program: {error}");
     }
     bailiwick::cli::main(std::env::args_os()).into()

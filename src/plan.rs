@@ -23,7 +23,7 @@ use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub(crate) use self::kinds::KindEntry;
+pub(crate) use self::kinds::add;
 pub use self::{
     kinds::{going, protecting, retrying},
     removing::{Going, mounted_from, removal},

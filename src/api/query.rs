@@ -14,7 +14,6 @@ use serde_json::Value;
 use super::wire::{change::Rehearse, problem::Problem};
 use crate::{
     audit::{self, About, Side, why},
-    custom,
     view::{self, At, Calendar, ClockReport, ClockStep, Fleet, HostTrouble, LogFilter, Only, Selector},
 };
 
@@ -340,8 +339,8 @@ impl Query {
                     "policy" => json(&view::policies(fleet)),
                     kind => match document::Kind::of(kind) {
                         Some(kind) => json(&view::documents(fleet, kind)),
-                        None => match custom::kind(kind) {
-                            Some(kind) => json(&(kind.rows)(fleet)),
+                        None => match view::added_rows(fleet).find(|(name, _)| *name == kind) {
+                            Some((_, rows)) => json(&rows),
                             None => Err(unknown_kind(fleet, kind)),
                         },
                     },

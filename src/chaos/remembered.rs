@@ -23,7 +23,7 @@ use uuid::Uuid;
 
 use super::surroundings::Zones;
 use crate::{
-    custom::{self, Folds, Keeping, Work as Making},
+    custom_kind::{self, Folds, Keeping, Work as Making},
     providers::simulated::{SimulatedCustom, Thing},
     simulation::KnownSet,
 };
@@ -144,7 +144,7 @@ impl Remembered {
             self.seen.apply(entry)?;
         }
         self.custom.apply(entry)?;
-        if let Some(kind) = custom::kind(stream.kind()) {
+        if let Some(kind) = custom_kind::kind(stream.kind()) {
             let kept = (kind.keepings)(&self.custom, self.journal);
             let made = kept.into_iter().filter_map(|Keeping { id, provider, made, .. }| {
                 Some((id, Asked::Custom(SimulatedCustom { provider, kind: kind.name, made: made? })))
@@ -320,7 +320,7 @@ impl Remembered {
             presences
                 .insert(EffectId::of(self.journal, &stream::<filesystem_attachment::State>(name), intent), presence);
         }
-        let kept = custom::all().into_iter().flat_map(|kind| (kind.keepings)(&self.custom, self.journal));
+        let kept = custom_kind::all().into_iter().flat_map(|kind| (kind.keepings)(&self.custom, self.journal));
         presences.extend(kept.map(|kept| {
             let presence = match kept.work {
                 Making::Making(effort) => being_made(effort),

@@ -13,7 +13,7 @@ use bailiwick_actors::{
 };
 use bailiwick_journal::Entry;
 
-use crate::{custom, simulation::Devices};
+use crate::{custom_kind, simulation::Devices};
 
 /// An agent tells of a device within this time after its volume was attached, or never.
 const TELLS_WITHIN_MS: u64 = 120_000;
@@ -33,7 +33,7 @@ pub struct Surroundings {
     machine_deployments: Fold<machine_deployment::State>,
     classes: Fold<machine_class::State>,
     policy: Fold<policy::State>,
-    custom: custom::Folds,
+    custom: custom_kind::Folds,
     storage: storage::View,
     watched: Fold<machines::State>,
     /// What each provider said first of its zones.
@@ -114,7 +114,7 @@ impl Surroundings {
                     .extend(pools.iter().flat_map(|pools| pools.iter()).map(|(_, pool)| pool.source().provider));
             }
             _ => {
-                let kind = custom::kind(kind);
+                let kind = custom_kind::kind(kind);
                 let named = kind.into_iter().flat_map(|kind| (kind.makers)(&self.custom));
                 self.providers.extend(named);
             }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     api::query::{Parameters, Query},
-    custom::{self, Custom},
+    custom_kind::{self, Custom},
     manifest::nearest,
     view::{Selector, has_labels},
     words::due,
@@ -117,7 +117,7 @@ fn custom_kind(text: &str) -> Option<&'static Custom> {
     let is_it = |kind: &&'static Custom| {
         kind.name == text || text.strip_suffix('s') == Some(kind.name) || kind.manifest.eq_ignore_ascii_case(text)
     };
-    custom::all().into_iter().find(is_it)
+    custom_kind::all().into_iter().find(is_it)
 }
 
 /// The kinds, as `get` lists them.
@@ -142,7 +142,7 @@ const KINDS: [&str; 17] = [
 ];
 
 fn unknown_kind(text: &str) -> CliError {
-    let custom = custom::all();
+    let custom = custom_kind::all();
     let all: Vec<&str> = KINDS.into_iter().chain(custom.iter().map(|kind| kind.name)).collect();
     let near = nearest(text, all.iter().copied()).map(|near| format!("did you mean {near}? ")).unwrap_or_default();
     let (last, all) = all.split_last().expect("there are kinds");
@@ -151,7 +151,7 @@ fn unknown_kind(text: &str) -> CliError {
 
 /// The table of a list.
 pub(super) fn table(kind: &str, rows: &Value) -> Sheet {
-    if let Some(kind) = custom::kind(kind) {
+    if let Some(kind) = custom_kind::kind(kind) {
         return of_custom(kind, rows);
     }
     let fields: &[Field<Value>] =

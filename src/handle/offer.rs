@@ -19,9 +19,8 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 
 use crate::{
-    custom,
     manifest::{Document, Wish, nearest},
-    view::Fleet,
+    view::{Fleet, added_rows},
 };
 
 /// The providers of a node.
@@ -291,9 +290,9 @@ impl Offer {
         let sets =
             sets.filter_map(|(_, folded)| Some((&folded.state.spec.as_ref()?.template.provider, &self.machines)));
         let mut missing = BTreeMap::new();
-        for kind in custom::all() {
-            let is_offered = |provider: &Name| self.custom.get(kind.name).is_some_and(|all| all.contains(provider));
-            let named = (kind.rows)(fleet).into_iter().filter_map(|row| row.provider.parse::<Name>().ok());
+        for (kind, rows) in added_rows(fleet) {
+            let is_offered = |provider: &Name| self.custom.get(kind).is_some_and(|all| all.contains(provider));
+            let named = rows.into_iter().filter_map(|row| row.provider.parse::<Name>().ok());
             for provider in named.filter(|provider| !is_offered(provider)) {
                 *missing.entry(provider).or_default() += 1;
             }

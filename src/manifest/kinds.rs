@@ -29,7 +29,7 @@ use super::{
     tree::{Documents, Spot},
     wish::{CustomWish, Document, Note, Wish},
 };
-use crate::{custom::Asked, text::cut};
+use crate::{custom_kind::Asked, text::cut};
 
 const VERSION: &str = "bailiwick/v1";
 const KINDS: [&str; 16] = [
@@ -53,7 +53,7 @@ const KINDS: [&str; 16] = [
 
 /// Whether a built-in kind is called this.
 pub(crate) fn is_kind(name: &str) -> bool {
-    KINDS.contains(&name)
+    KINDS.contains(&name) || crate::custom_kind::of_manifest(name).is_some()
 }
 
 /// What was read so far.
@@ -178,7 +178,7 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             (at, Wish::Document { name, content: Box::new(content?) })
         }
         other => {
-            if let Some(kind) = crate::custom::of_manifest(other) {
+            if let Some(kind) = crate::custom_kind::of_manifest(other) {
                 let metadata = Metadata::required(&top, &["name"], reading);
                 let asked = custom::asked(kind, &spec?, reading);
                 let (at, name) = metadata?.name(reading)?;
@@ -187,7 +187,7 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
                 let document = Document { place: reading.place(at), wish, protect: None };
                 return Some(Read { document, references, provider: Provider::Said, claims: asked_for });
             }
-            let custom = crate::custom::all();
+            let custom = crate::custom_kind::all();
             let known: Vec<&str> = KINDS.into_iter().chain(custom.iter().map(|kind| kind.manifest)).collect();
             let next = match nearest(other, known.iter().copied()) {
                 Some(meant) => format!("did you mean `{meant}`?"),

@@ -31,7 +31,7 @@ use crate::{
     client::{SocketPath, socket_address},
     clock::SystemClock,
     config::{Config, LocalMachines, enrolment_dir, journal_dir, local_dir},
-    custom,
+    custom_kind,
     handle::{Handle, Offer, Releases},
     ownership,
     providers::{
@@ -231,7 +231,7 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32], owner: Uuid
         in_machines: BTreeMap::new(),
         replica_sets: config.engines.clone(),
         secrets: Some(Arc::new(secrets)),
-        custom: BTreeMap::new(),
+        added: BTreeMap::new(),
         enrolment: None,
         budgets: config.budgets.clone(),
     };
@@ -264,11 +264,11 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32], owner: Uuid
         }
     }
     let mut of_custom: BTreeMap<&'static str, BTreeSet<Name>> = BTreeMap::new();
-    for kind in custom::all() {
+    for kind in custom_kind::all() {
         let cannot = |source| StartError::Custom { kind: kind.name, source };
         for (name, provider) in (kind.providers)(&config.data_dir).map_err(cannot)? {
             of_custom.entry(kind.name).or_default().insert(name.clone());
-            providers.custom.insert((kind.name, name), provider);
+            providers.added.insert((kind.name, name), provider);
         }
     }
     let known = config.environment.known();

@@ -1,16 +1,19 @@
 //! What can be asked of an entity whatever its kind: to go, to try again, to be protected. A new kind has its line in
 //! [`KINDS`].
 
+use std::marker::PhantomData;
+
 use bailiwick_actors::{
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
     policy, replica_set,
     shell::{AnyCommand, Kind},
+    vocab::Added,
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
 
 use super::Going;
-use crate::custom::{self, CustomKind};
+use crate::custom_kind::CustomKind;
 
 /// What a kind can be asked.
 trait Changed: Kind {
@@ -34,7 +37,7 @@ trait Changed: Kind {
 }
 
 /// A kind, in the table.
-pub(crate) struct KindEntry {
+pub(super) struct KindEntry {
     name: &'static str,
     pub rank: u8,
     pub remove: fn(Going) -> Option<AnyCommand>,
@@ -52,11 +55,18 @@ const fn entry<D: Changed>() -> KindEntry {
     }
 }
 
-impl KindEntry {
-    /// The entry of a custom kind.
-    pub(crate) const fn of<K: CustomKind>() -> Self {
-        entry::<K>()
-    }
+/// The kinds that a program adds.
+static ADDED: Added<KindEntry> = Added::new();
+
+struct Of<K>(PhantomData<K>);
+
+impl<K: CustomKind> Of<K> {
+    const ENTRY: KindEntry = entry::<K>();
+}
+
+/// Adds a kind.
+pub(crate) fn add<K: CustomKind>() {
+    ADDED.add(&Of::<K>::ENTRY);
 }
 
 static KINDS: [KindEntry; 11] = [
@@ -75,8 +85,7 @@ static KINDS: [KindEntry; 11] = [
 
 /// The kind of that name, unless it is a kind of documents.
 pub(super) fn kind(name: &str) -> Option<&'static KindEntry> {
-    let custom = || custom::kind(name).map(|kind| &kind.changed);
-    KINDS.iter().find(|entry| entry.name == name).or_else(custom)
+    KINDS.iter().find(|entry| entry.name == name).or_else(|| ADDED.find(|entry| entry.name == name))
 }
 
 /// What is declared first has the lowest, and goes last.

@@ -21,8 +21,7 @@ use bailiwick_actors::{
     vocab::{EffectId, Fault, FaultCode, Name, Timestamp},
 };
 
-pub use change::Thing;
-pub use custom_kinds::SimulatedCustom;
+pub use change::{SimulatedCustom, Thing};
 pub use dice::Dice;
 pub use faults::Faults;
 pub use filesystems::{SimulatedFilesystem, SimulatedMount};

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    marker::PhantomData,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -9,10 +10,11 @@ use std::{
 use actix::System;
 use bailiwick_actors::{
     contract::StoredError,
+    custom::Provider,
     machine,
     ports::{CallBudget, Clock, SecretData},
-    shell::{AnyCommand, AskError, AskGroup, AssembleError, Limits, Origin, Providers, Running, assemble},
-    vocab::{Name, Timestamp, derived_uuid},
+    shell::{AnyCommand, AnyProvider, AskError, AskGroup, AssembleError, Limits, Origin, Providers, Running, assemble},
+    vocab::{Added, Name, Timestamp, derived_uuid},
 };
 use bailiwick_journal::{Journal, OpenError, StreamId, digest, disk::SimulatedDisk};
 use uuid::Uuid;
@@ -28,7 +30,7 @@ use super::{
 };
 use crate::{
     audit::{Options, replay},
-    custom,
+    custom_kind::CustomKind,
     plan::{Going, going, protecting, retrying},
     providers::simulated::{SimulatedProvider, SimulatedSecrets, World, WorldState, check},
     text::with_causes,
@@ -40,6 +42,26 @@ const LOOK_MS: u64 = 1_000;
 const PLACEHOLDER: &str = "a placeholder for what nobody but the provider is told";
 /// The moment at which simulations begin unless told otherwise: 2026-01-01T00:00:00Z.
 const EPOCH: Timestamp = Timestamp(1_767_225_600_000);
+
+/// Who makes the things of a kind that a program adds.
+struct AddedKind {
+    kind: &'static str,
+    provider: fn(SimulatedProvider) -> AnyProvider,
+}
+
+static ADDED: Added<AddedKind> = Added::new();
+
+struct Of<K>(PhantomData<K>);
+
+impl<K: CustomKind> Of<K> {
+    const ENTRY: AddedKind =
+        AddedKind { kind: K::KIND, provider: |provider| AnyProvider::new::<dyn Provider<K>>(Arc::new(provider)) };
+}
+
+/// Adds a kind.
+pub(crate) fn add<K: CustomKind>() {
+    ADDED.add(&Of::<K>::ENTRY);
+}
 
 /// A node in a simulated world, and what will happen to it.
 #[derive(Clone, Debug)]
@@ -320,10 +342,9 @@ impl Course {
             providers.machines.insert(name.clone(), provider.clone());
             providers.volumes.insert(name.clone(), provider.clone());
             providers.filesystems.insert(name.clone(), provider.clone());
-            let of_custom = custom::all()
-                .into_iter()
-                .map(|kind| ((kind.name, name.clone()), (kind.simulated)((*provider).clone())));
-            providers.custom.extend(of_custom);
+            let added = ADDED.all().into_iter();
+            let of_added = added.map(|added| ((added.kind, name.clone()), (added.provider)((*provider).clone())));
+            providers.added.extend(of_added);
         }
         providers.replica_sets = self.sets.engines(&self.clock);
         providers

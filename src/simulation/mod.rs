@@ -25,6 +25,7 @@ pub use clock::SimulatedClock;
 pub use crash::{CrashAt, CrashKind};
 pub use devices::Devices;
 pub use ending::Ends;
+pub(crate) use engine::add;
 pub use engine::{Beginning, Simulation, SimulationError};
 pub use observer::{Awaited, Observer};
 pub use report::Report;

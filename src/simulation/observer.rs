@@ -17,7 +17,7 @@ use bailiwick_journal::{Entry, Filter, Journal, Position, StreamId};
 use uuid::Uuid;
 
 use crate::{
-    custom,
+    custom_kind,
     providers::simulated::Claims,
     view::{Fleet, missing, pending},
 };
@@ -240,7 +240,8 @@ impl Observer {
                 intent,
             ));
         }
-        let kept = custom::all().into_iter().flat_map(|kind| (kind.keepings)(&self.fleet.custom, self.fleet.journal));
+        let kept =
+            custom_kind::all().into_iter().flat_map(|kind| (kind.keepings)(&self.fleet.custom, self.fleet.journal));
         claims.custom.extend(kept.map(|kept| kept.id));
         claims
     }

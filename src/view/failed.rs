@@ -9,7 +9,7 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 
 use super::Fleet;
-use crate::custom;
+use crate::custom_kind;
 
 /// Everything that waits for its next attempt, or was given up, after a fault like this: by kind, then by name.
 pub fn failed(fleet: &Fleet, is_meant: impl Fn(&Fault) -> bool) -> Vec<StreamId> {
@@ -19,7 +19,7 @@ pub fn failed(fleet: &Fleet, is_meant: impl Fn(&Fault) -> bool) -> Vec<StreamId>
     those(&fleet.attachments, volume_attachment::State::effort, &is_meant, &mut all);
     those(&fleet.filesystems, filesystem::State::effort, &is_meant, &mut all);
     those(&fleet.filesystem_attachments, filesystem_attachment::State::effort, &is_meant, &mut all);
-    let is_custom = |stream: &StreamId| custom::kind(stream.kind()).is_some();
+    let is_custom = |stream: &StreamId| custom_kind::kind(stream.kind()).is_some();
     let custom = fleet.efforts().filter(|(stream, effort)| is_custom(stream) && effort.fault().is_some_and(&is_meant));
     all.extend(custom.map(|(stream, _)| stream));
     all

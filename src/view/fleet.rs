@@ -18,7 +18,7 @@ use super::{
     Budgets, Calendar, Host,
     kinds::{all as kinds, kind, kind as kind_of},
 };
-use crate::custom::Folds;
+use crate::custom_kind::Folds;
 
 /// All entities, as they were right after an entry.
 #[derive(Clone, Debug, Default, PartialEq)]

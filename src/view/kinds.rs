@@ -6,14 +6,14 @@ mod machines;
 mod others;
 mod storage;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, marker::PhantomData};
 
 use bailiwick_actors::{
     contract::{Fold, Folded, NoView},
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
     policy, replica_set,
     shell::{Kind, Work},
-    vocab::{Effort, Life, Timestamp},
+    vocab::{Added, Effort, Life, Timestamp},
     volume, volume_attachment,
 };
 use bailiwick_journal::{Journal, StreamId};
@@ -26,10 +26,9 @@ use super::{
     diff::facts::Told,
     why_not::Unmet,
 };
-use crate::custom::{self, CustomKind};
+use crate::custom_kind::CustomKind;
 
 pub use custom_kinds::CustomRow;
-pub(crate) use custom_kinds::custom_rows;
 
 /// A kind of entity that is shown.
 pub(super) trait Shown: Kind {
@@ -110,7 +109,7 @@ impl Portrait {
 }
 
 /// A kind, in the table.
-pub(crate) struct KindEntry {
+pub(super) struct KindEntry {
     name: &'static str,
     pub statuses: &'static [&'static str],
     pub goals: &'static [&'static str],
@@ -120,8 +119,8 @@ pub(crate) struct KindEntry {
     pub life: fn(&Fleet, &StreamId) -> Option<Life>,
     pub is_protected: fn(&Fleet, &StreamId) -> bool,
     pub effort: for<'f> fn(&'f Fleet, &StreamId) -> Option<&'f Effort>,
-    pub(super) portrait: fn(&Fleet, &StreamId) -> Option<Portrait>,
-    pub(super) facts: fn(&Fleet, &StreamId) -> Option<Told>,
+    pub portrait: fn(&Fleet, &StreamId) -> Option<Portrait>,
+    pub facts: fn(&Fleet, &StreamId) -> Option<Told>,
     pub past: fn(&dyn Journal, &Fleet, &StreamId) -> Result<Past, FleetError>,
     pub since: fn(&Fleet, &StreamId) -> Option<Timestamp>,
     pub blocked: fn(&Fleet, &StreamId) -> Vec<Obstacle>,
@@ -151,11 +150,28 @@ const fn entry<D: Shown>() -> KindEntry {
     }
 }
 
-impl KindEntry {
-    /// The entry of a custom kind.
-    pub(crate) const fn of<K: CustomKind>() -> Self {
-        entry::<K>()
-    }
+/// A kind that a program adds, with the rows of its list.
+struct AddedKind {
+    shown: KindEntry,
+    rows: fn(&Fleet) -> Vec<CustomRow>,
+}
+
+static ADDED: Added<AddedKind> = Added::new();
+
+struct Of<K>(PhantomData<K>);
+
+impl<K: CustomKind> Of<K> {
+    const ENTRY: AddedKind = AddedKind { shown: entry::<K>(), rows: custom_kinds::rows::<K> };
+}
+
+/// Adds a kind.
+pub(crate) fn add<K: CustomKind>() {
+    ADDED.add(&Of::<K>::ENTRY);
+}
+
+/// The entities of each kind that a program has added.
+pub(crate) fn added_rows(fleet: &Fleet) -> impl Iterator<Item = (&'static str, Vec<CustomRow>)> {
+    ADDED.all().into_iter().map(|added| (added.shown.name, (added.rows)(fleet)))
 }
 
 fn streams<D: Shown>(fleet: &Fleet) -> Vec<StreamId> {
@@ -198,20 +214,20 @@ static DOCUMENTS: KindEntry = entry::<document::State>();
 /// The kind of that name.
 pub(super) fn kind(name: &str) -> Option<&'static KindEntry> {
     let entry = KINDS.iter().find(|entry| entry.name == name);
-    let custom = || custom::kind(name).map(|kind| &kind.shown);
-    entry.or_else(|| document::Kind::of(name).map(|_| &DOCUMENTS)).or_else(custom)
+    let added = || ADDED.find(|added| added.shown.name == name).map(|added| &added.shown);
+    entry.or_else(|| document::Kind::of(name).map(|_| &DOCUMENTS)).or_else(added)
 }
 
 /// All kinds but documents.
 pub(super) fn all() -> impl Iterator<Item = &'static KindEntry> {
-    KINDS.iter().chain(custom::all().into_iter().map(|kind| &kind.shown))
+    KINDS.iter().chain(ADDED.all().into_iter().map(|added| &added.shown))
 }
 
 /// Every kind that entities can be listed of.
 pub fn kinds() -> impl Iterator<Item = &'static str> {
-    let custom = custom::all().into_iter().map(|kind| kind.name);
+    let added = ADDED.all().into_iter().map(|added| added.shown.name);
     let built_in = KINDS.iter().map(|entry| entry.name);
-    built_in.chain(document::Kind::ALL.into_iter().map(document::Kind::as_str)).chain(custom)
+    built_in.chain(document::Kind::ALL.into_iter().map(document::Kind::as_str)).chain(added)
 }
 
 /// Every status that an entity of this kind can be listed with; none where the kind has none.

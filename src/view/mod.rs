@@ -60,7 +60,7 @@ pub use fleet::{Fleet, FleetError};
 pub use harvest::{DryRun, Unknown, harvest};
 pub use host::{Host, HostTrouble};
 pub use kinds::{CustomRow, goals, kinds, statuses};
-pub(crate) use kinds::{KindEntry, custom_rows};
+pub(crate) use kinds::{add, added_rows};
 pub use log::{LogFilter, log};
 pub use machine_classes::{MachineClassRow, machine_classes};
 pub use machine_deployments::{MachineDeploymentRow, RevisionRow, machine_deployments};

@@ -17,7 +17,7 @@ use super::{
     budgets,
     filesystem_rows::{filesystem_attachments, filesystems},
     harvest::still_listed,
-    kinds::kind,
+    kinds::{added_rows, kind},
     machine_classes::machine_classes,
     machine_deployments::{MachineDeploymentRow, machine_deployments},
     machine_detail::machine_detail,
@@ -25,7 +25,7 @@ use super::{
     replica_sets::{ReplicaSetRow, replica_sets},
     rows::{MachineRow, attachments, machines, stray_try, volumes},
 };
-use crate::{custom, words::count};
+use crate::words::count;
 
 /// The summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -144,10 +144,10 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
     look!("replica-set", replica_sets(fleet), |row: &ReplicaSetRow| !row.ready
         && row.progress.is_none()
         && row.as_of_ms.is_some());
-    for kind in custom::all() {
-        looks.extend((kind.rows)(fleet).into_iter().map(|row| Look {
+    for (kind, rows) in added_rows(fleet) {
+        looks.extend(rows.into_iter().map(|row| Look {
             held_back: false,
-            kind: kind.name,
+            kind,
             name: row.name,
             status: row.status,
             ready: row.ready,

@@ -11,11 +11,11 @@ use serde::Serialize;
 use super::{
     Fleet,
     filesystem_rows::{filesystem_attachments, filesystems},
+    kinds::added_rows,
     machine_deployments::machine_deployments,
     machine_sets::machine_sets,
     rows::{attachments, machines, volumes},
 };
-use crate::custom;
 
 /// One due time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -81,9 +81,9 @@ pub fn upcoming(fleet: &Fleet, limit: usize) -> Vec<Upcoming> {
     for row in machine_deployments(fleet) {
         add("machine-deployment", &row.name, row.next_look_ms, row.detail);
     }
-    for kind in custom::all() {
-        for row in (kind.rows)(fleet) {
-            add(kind.name, &row.name, row.next_try_ms, row.detail);
+    for (kind, rows) in added_rows(fleet) {
+        for row in rows {
+            add(kind, &row.name, row.next_try_ms, row.detail);
         }
     }
     for (kind, name, deadline) in deadlines(fleet) {

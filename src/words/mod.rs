@@ -23,23 +23,22 @@ mod times;
 mod values;
 mod windows;
 
-use std::fmt;
+use std::{fmt, marker::PhantomData};
 
 use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError, Touches},
+    custom::{Rule, State},
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
     policy, replica_set,
     supervisor::{
         machine_sets as machine_sets_supervisor, machines as machines_supervisor,
         replica_sets as replica_sets_supervisor, storage as storage_supervisor,
     },
-    vocab::{Fault, Timestamp},
+    vocab::{Added, Fault, Timestamp},
     volume, volume_attachment,
 };
 use bailiwick_journal::{Body, Entry, EntryKind, Readable, StreamId};
 use serde::Serialize;
-
-use crate::custom;
 
 pub use machine_deployments::progressed;
 pub use machine_sets::frozen;
@@ -201,6 +200,26 @@ static SUPERVISORS: [(&str, Spoken); 4] = [
     (machine_sets_supervisor::View::NAME, Spoken::of::<machine_sets_supervisor::State>()),
 ];
 
+/// A kind that a program adds, and its supervisor.
+struct AddedKind {
+    name: &'static str,
+    kind: Spoken,
+    supervisor: Spoken,
+}
+
+static ADDED: Added<AddedKind> = Added::new();
+
+struct Of<K>(PhantomData<K>);
+
+impl<K: Rule + Words> Of<K> {
+    const ENTRY: AddedKind = AddedKind { name: K::KIND, kind: Spoken::of::<K>(), supervisor: Spoken::of::<State<K>>() };
+}
+
+/// Adds a kind.
+pub(crate) fn add<K: Rule + Words>() {
+    ADDED.add(&Of::<K>::ENTRY);
+}
+
 static DOCUMENTS: Spoken = Spoken::of::<document::State>();
 
 /// The words of a stream; none for a kind that this program does not know.
@@ -209,12 +228,12 @@ pub(crate) fn spoken(stream: &StreamId) -> Option<&'static Spoken> {
         table.iter().find(|(known, _)| *known == name).map(|(_, spoken)| spoken)
     };
     if stream.kind() == SUPERVISOR {
-        let custom = || custom::of_supervisor(stream.name()).map(|kind| &kind.supervisor);
-        return named(&SUPERVISORS, stream.name()).or_else(custom);
+        let added = || ADDED.find(|added| added.name == stream.name()).map(|added| &added.supervisor);
+        return named(&SUPERVISORS, stream.name()).or_else(added);
     }
     let of_document = || document::Kind::of(stream.kind()).map(|_| &DOCUMENTS);
-    let custom = || custom::kind(stream.kind()).map(|kind| &kind.spoken);
-    named(&KINDS, stream.kind()).or_else(of_document).or_else(custom)
+    let added = || ADDED.find(|added| added.name == stream.kind()).map(|added| &added.kind);
+    named(&KINDS, stream.kind()).or_else(of_document).or_else(added)
 }
 
 const SUPERVISOR: &str = machines_supervisor::State::KIND;

@@ -6,7 +6,7 @@ use bailiwick::actors::{
     testing::stored_forms::{Forms, check, form, forms},
     vocab::{Fault, FaultCode, Name, Timestamp},
 };
-use bailiwick::custom::register;
+use bailiwick::register;
 
 use crate::{
     own_kind::{Address, Command, Event, Reason, Rejection, Spec, VirtualIp},
@@ -94,5 +94,5 @@ fn its_stored_forms_are_as_they_were() {
 fn a_name_that_is_taken_is_refused() {
     registered();
     let again = register::<VirtualIp>().expect_err("it is registered");
-    assert_eq!(again.to_string(), "kind VirtualIp is already registered");
+    assert_eq!(again.to_string(), "kind VirtualIp cannot be registered: the name is taken");
 }

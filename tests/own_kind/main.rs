@@ -9,6 +9,7 @@ mod support;
 
 mod forms;
 mod node;
+mod program;
 mod simulated;
 
 use std::sync::Once;
@@ -18,5 +19,5 @@ use own_kind::VirtualIp;
 /// Registers the kind, once for all tests of this process.
 fn registered() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| bailiwick::custom::register::<VirtualIp>().expect("nobody has that name"));
+    ONCE.call_once(|| bailiwick::register::<VirtualIp>().expect("nobody has that name"));
 }

@@ -1,31 +1,10 @@
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    process::Command,
-    sync::LazyLock,
-};
+use std::{fs, path::PathBuf, process::Command};
 
 use crate::{
+    program::program,
     registered,
     support::{Lab, Ran, Running, eventually},
 };
-
-/// The example, beside this test. Whoever runs this target alone has an older one there, or none: then it is built.
-fn program() -> PathBuf {
-    static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
-        let own = env::current_exe().expect("this test is a program");
-        let profile = own.parent().and_then(|deps| deps.parent()).expect("it stands in the build directory");
-        let built = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
-        let example = profile.join("examples/own_kind");
-        if built(&example) < built(Path::new(env!("CARGO_BIN_EXE_bailiwick"))) {
-            let mut cargo = Command::new(env!("CARGO"));
-            let status = cargo.args(["build", "--locked", "--quiet", "--example", "own_kind"]).status();
-            assert!(status.expect("cargo is there").success(), "the example is built");
-        }
-        example
-    });
-    PROGRAM.clone()
-}
 
 fn command(lab: &Lab, args: &[&str]) -> Command {
     let of_lab = lab.command(args);

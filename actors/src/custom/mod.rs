@@ -18,15 +18,12 @@ mod rule;
 mod provider;
 #[cfg(feature = "shell")]
 mod register;
-mod registry;
 #[cfg(feature = "shell")]
-mod shell;
+mod supervise;
 
 pub use kept::{Effect, Event as KeptEvent, Kept, Reason as KeptReason, Report as KeptReport};
 #[cfg(feature = "shell")]
-pub use provider::{BoxedProvider, Provider, Resource};
+pub use provider::{Provider, Resource};
 #[cfg(feature = "shell")]
-pub use register::register;
-pub(crate) use registry::registered;
-pub use registry::{RegisterError, kinds};
+pub use register::{RegisterError, register};
 pub use rule::{Command, Event, Order, Reason, Rejection, Rule, State, Told, View};

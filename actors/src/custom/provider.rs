@@ -1,6 +1,6 @@
 //! What custom kinds have made for them, and who makes it.
 
-use std::{any::Any, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use bailiwick_journal::StreamId;
 use uuid::Uuid;
@@ -62,35 +62,6 @@ pub trait Provider<R: Resource>: Send + Sync {
     fn cancel(&self, _id: EffectId) {}
 }
 
-/// A provider of whatever custom kind.
-#[derive(Clone)]
-pub struct BoxedProvider {
-    kind: &'static str,
-    provider: Arc<dyn Any + Send + Sync>,
-}
-
-impl BoxedProvider {
-    /// A provider of one kind.
-    pub fn new<R: Resource>(provider: Arc<dyn Provider<R>>) -> Self {
-        Self { kind: R::KIND, provider: Arc::new(provider) }
-    }
-
-    /// The kind that it makes things for.
-    pub fn kind(&self) -> &'static str {
-        self.kind
-    }
-
-    fn of<R: Resource>(&self) -> Option<Arc<dyn Provider<R>>> {
-        self.provider.downcast_ref::<Arc<dyn Provider<R>>>().cloned()
-    }
-}
-
-impl fmt::Debug for BoxedProvider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a provider of {}", self.kind)
-    }
-}
-
 /// The providers of a kind.
 #[derive(Debug)]
 pub struct At<R>(std::marker::PhantomData<R>);
@@ -99,7 +70,7 @@ impl<R: Resource> Port for At<R> {
     type Provider = dyn Provider<R>;
 
     fn provider(providers: &Providers, source: &Source) -> Option<Arc<Self::Provider>> {
-        providers.custom.get(&(R::KIND, source.provider.clone()?))?.of::<R>()
+        providers.added.get(&(R::KIND, source.provider.clone()?))?.of::<Self::Provider>()
     }
 
     fn call_timeout_ms(policy: &Document) -> u64 {

@@ -1,39 +1,23 @@
 //! How a kind is registered.
 
-use std::sync::PoisonError;
-
-use super::{
-    RegisterError, Rule, State,
-    registry::{REGISTERED, Registered},
-};
+use super::{Rule, State};
 use crate::{
-    contract::Decider,
-    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
-    policy,
-    replay::Redecider,
-    replica_set,
-    shell::{Asked, Kind, Supervision, entry_of},
-    volume, volume_attachment,
+    replay,
+    shell::{self, Asked, Kind},
 };
 
 /// Names of streams that are no kinds of entities.
-const RESERVED: [&str; 4] = ["supervisor", "schedule", "journal", "pool"];
+const RESERVED: [&str; 4] = ["supervisor", "schedule", "node", "pool"];
 
-fn is_built_in(kind: &str) -> bool {
-    let kinds = [
-        machine::State::KIND,
-        machine_class::State::KIND,
-        machine_set::State::KIND,
-        machine_deployment::State::KIND,
-        volume::State::KIND,
-        volume_attachment::State::KIND,
-        filesystem::State::KIND,
-        filesystem_attachment::State::KIND,
-        replica_set::State::KIND,
-        member::State::KIND,
-        policy::State::KIND,
-    ];
-    kinds.contains(&kind) || document::Kind::of(kind).is_some() || RESERVED.contains(&kind)
+/// Why a kind cannot be registered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RegisterError {
+    /// The name is that of a built-in kind or of one that is registered, or is used for something else.
+    #[error("kind {kind} cannot be registered: the name is taken")]
+    Taken { kind: &'static str },
+    /// It is no name that a stream can have.
+    #[error("kind {kind:?} cannot be registered: a kind has lower-case letters, digits and hyphens, at most 63")]
+    Unusable { kind: &'static str },
 }
 
 fn is_usable(kind: &str) -> bool {
@@ -53,19 +37,25 @@ where
     if !is_usable(kind) {
         return Err(RegisterError::Unusable { kind });
     }
-    if is_built_in(kind) {
-        return Err(RegisterError::Reserved { kind });
+    if RESERVED.contains(&kind) || shell::kind(kind).is_some() {
+        return Err(RegisterError::Taken { kind });
     }
-    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
-    if registered.iter().any(|one| one.name == kind) {
-        return Err(RegisterError::Registered { kind });
-    }
-    registered.push(Registered {
-        name: kind,
-        redecider: |journal| Box::new(Redecider::<K>::new(journal)),
-        supervisor: |journal| Box::new(Redecider::<State<K>>::of_supervisor(journal)),
-        entry: entry_of::<K>(),
-        supervision: || Box::new(Supervision::<State<K>>::default()),
-    });
+    replay::add::<K, State<K>>();
+    shell::add::<K, State<K>>();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_called_as_the_built_in_ones_are() {
+        for usable in ["virtual-ip", "x", "dns4"] {
+            assert!(is_usable(usable), "{usable}");
+        }
+        for unusable in ["", "VirtualIp", "virtual/ip", "4dns", "virtual ip", &"x".repeat(64)] {
+            assert!(!is_usable(unusable), "{unusable}");
+        }
+    }
 }

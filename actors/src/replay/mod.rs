@@ -3,6 +3,7 @@
 //! It stands beside the shell, because it takes the very same step ([`Entity`](crate::contract::Entity)) with another way
 //! to come by its inputs; tests of the shell end with it (`Audited`).
 
+mod added;
 #[cfg(feature = "testing")]
 mod assert;
 mod divergence;
@@ -13,6 +14,8 @@ mod redecide;
 mod rehearse;
 mod views;
 
+#[cfg(feature = "shell")]
+pub(crate) use added::add;
 #[cfg(feature = "testing")]
 pub use assert::{Audited, assert_replays};
 pub use divergence::{Difference, Divergence, What};

@@ -13,13 +13,14 @@ use uuid::Uuid;
 
 use super::{
     Divergence, What,
+    added::ADDED,
     lineage::Lineage,
     views::{LaggingView, ViewFault},
 };
 use crate::{
     contract::{Decider, Entity, Known, PolicyInForce, Recorded, Request, Stored, StoredError, StoredFacts, Verdict},
-    custom, document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set,
-    member, policy, replica_set,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
     supervisor::{self, machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,
@@ -66,8 +67,8 @@ impl<'j> Deciders<'j> {
             deciders.with(kind.as_str(), Redecider::<document::State>::new(journal))
         };
         let all = document::Kind::ALL.into_iter().fold(Self(BTreeMap::new()), documents);
-        let all = custom::registered().into_iter().fold(all, |mut deciders, kind| {
-            deciders.0.insert(kind.name.to_owned(), (kind.redecider)(journal));
+        let all = ADDED.all().into_iter().fold(all, |mut deciders, kind| {
+            deciders.0.insert(kind.name.to_owned(), (kind.kind)(journal));
             deciders.0.insert(supervisor(kind.name), (kind.supervisor)(journal));
             deciders
         });

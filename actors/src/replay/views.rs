@@ -2,7 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::{contract::View, custom};
+use super::added::ADDED;
+use crate::contract::View;
 use bailiwick_journal::{Entries, Entry, Filter, Journal, Position, ReadError};
 
 /// The kinds of streams that any view may want. A later release adds its own.
@@ -53,7 +54,7 @@ pub(super) enum ViewFault {
 
 impl<'j, V: View> LaggingView<'j, V> {
     pub(super) fn new(journal: &'j dyn Journal) -> Self {
-        let all = KINDS.into_iter().chain(custom::kinds());
+        let all = KINDS.into_iter().chain(ADDED.all().into_iter().map(|kind| kind.name));
         let kinds: Vec<String> = all.filter(|kind| V::wants(kind)).map(str::to_owned).collect();
         let rest = (!kinds.is_empty()).then(|| {
             let filter = Filter { kinds, ..Filter::all() };

@@ -55,11 +55,10 @@ pub use ownership::Instances;
 pub(crate) use ownership::foreign;
 #[cfg(feature = "testing")]
 pub use plant::{Plant, plant};
-pub use port::{Filesystems, Machines, Port, Thing, Volumes};
+pub use port::{AnyProvider, Filesystems, Machines, Port, Thing, Volumes};
 pub use rebuild::{RebuildError, Rebuilt, rebuild};
 pub use registry::{Quiesce, Registry, RegistryStats, StartAll, Stats};
 pub use services::{Limits, Providers, Services, Source};
-pub use table::KindEntry;
-pub(crate) use table::{entry_of, kind};
+pub(crate) use table::{add, kind};
 pub use taken_over::{STAYS_THERE, TakenOver};
 pub use undoing::Undo;

@@ -1,6 +1,6 @@
 //! Who answers calls: one port for each kind of provider, and what is kept there.
 
-use std::{fmt, sync::Arc};
+use std::{any::Any, fmt, sync::Arc};
 
 use super::{Providers, Services, Source};
 use crate::{
@@ -21,6 +21,28 @@ pub trait Port: 'static {
 
     /// Says that the call of this effect is not wanted any more.
     fn cancel(provider: &Self::Provider, id: EffectId);
+}
+
+/// Somebody who is asked at a port of a kind that a program has added.
+#[derive(Clone)]
+pub struct AnyProvider(Arc<dyn Any + Send + Sync>);
+
+impl AnyProvider {
+    /// A provider of that port.
+    pub fn new<P: ?Sized + Send + Sync + 'static>(provider: Arc<P>) -> Self {
+        Self(Arc::new(provider))
+    }
+
+    /// The provider, if it is one of that port.
+    pub fn of<P: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<P>> {
+        self.0.downcast_ref::<Arc<P>>().cloned()
+    }
+}
+
+impl fmt::Debug for AnyProvider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a provider")
+    }
 }
 
 /// Whoever is asked at a port.

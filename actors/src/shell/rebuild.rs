@@ -7,11 +7,11 @@ use bailiwick_journal::{EntryView, Filter, Journal, Position, ReadError, StreamI
 use super::{
     AnySupervision, Supervision, TakenOver,
     any::AnyEntity,
-    table::{KINDS, KindEntry},
+    table::{ADDED, KINDS, KindEntry},
 };
 use crate::{
     contract::{Decider, Decoded, DecodedEvents, Entity, PolicyInForce, StoredError},
-    custom, policy,
+    policy,
     supervisor::{machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
 };
@@ -32,8 +32,8 @@ pub struct Rebuilt {
     pub storage: Supervision<storage::State>,
     pub replica_sets: Supervision<replica_sets::State>,
     pub machine_sets: Supervision<machine_sets::State>,
-    /// The supervisors of the registered kinds.
-    pub custom: Vec<Box<dyn AnySupervision>>,
+    /// The supervisors of the kinds that a program has added.
+    pub added: Vec<Box<dyn AnySupervision>>,
 }
 
 /// Why the state could not be rebuilt.
@@ -58,8 +58,8 @@ struct Folds {
 
 impl Folds {
     fn new() -> Self {
-        let custom = custom::registered().into_iter().map(|kind| kind.entry);
-        let kinds: Vec<&'static KindEntry> = KINDS.iter().chain(custom).filter(|kind| kind.owes).collect();
+        let added = ADDED.all().into_iter().map(|added| &added.kind);
+        let kinds: Vec<&'static KindEntry> = KINDS.iter().chain(added).filter(|kind| kind.owes).collect();
         let by_kind = kinds.iter().map(|_| Entities::new()).collect();
         Self { kinds, by_kind, policies: BTreeMap::new() }
     }
@@ -93,7 +93,7 @@ pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
         storage: Supervision::default(),
         replica_sets: Supervision::default(),
         machine_sets: Supervision::default(),
-        custom: custom::registered().into_iter().map(|kind| (kind.supervision)()).collect(),
+        added: ADDED.all().into_iter().map(|kind| (kind.supervision)()).collect(),
     };
     fold_all(journal, position, &mut folds, &mut rebuilt)?;
     for (stream, entity) in folds.by_kind.iter().flatten() {
@@ -151,5 +151,5 @@ fn take_in(folds: &mut Folds, rebuilt: &mut Rebuilt, entry: &Decoded<'_>) -> Res
     rebuilt.storage.take_in(entry)?;
     rebuilt.replica_sets.take_in(entry)?;
     rebuilt.machine_sets.take_in(entry)?;
-    rebuilt.custom.iter_mut().try_for_each(|supervision| supervision.take_in(entry))
+    rebuilt.added.iter_mut().try_for_each(|supervision| supervision.take_in(entry))
 }

@@ -14,13 +14,13 @@ use tokio::{sync::watch, time::Instant};
 use uuid::Uuid;
 
 use super::{
+    AnyProvider,
     budgets::Budgets,
     growth::{Follower, Growth},
     taken_over::TakenOver,
 };
 use crate::{
     contract::{DecodedEvents, Known, NoView, PolicyInForce},
-    custom::BoxedProvider,
     ports::{
         CallBudget, Clock, Enrolment, FilesystemProvider, MachineProvider, MachineScope, ReplicaSetEngine, Secrets,
         VolumeProvider,
@@ -42,8 +42,8 @@ pub struct Providers {
     pub in_machines: BTreeMap<Name, Arc<dyn MachineScope>>,
     /// What keeps replica sets, by the name of the engine.
     pub replica_sets: BTreeMap<Name, Arc<dyn ReplicaSetEngine>>,
-    /// Those of custom kinds, by kind and name.
-    pub custom: BTreeMap<(&'static str, Name), BoxedProvider>,
+    /// Those of kinds that a program has added, by kind and name.
+    pub added: BTreeMap<(&'static str, Name), AnyProvider>,
     /// Where the secrets are that machine classes name; none if there are none.
     pub secrets: Option<Arc<dyn Secrets>>,
     /// What draws the tokens that agents join with; none if agents need none.
@@ -60,7 +60,7 @@ impl fmt::Debug for Providers {
             .field("filesystems", &self.filesystems.keys())
             .field("in_machines", &self.in_machines.keys())
             .field("replica_sets", &self.replica_sets.keys())
-            .field("custom", &self.custom.keys())
+            .field("added", &self.added.keys())
             .finish()
     }
 }

@@ -6,17 +6,21 @@ use actix::{Actor, WeakAddr};
 use bailiwick_journal::{Entry, StreamId};
 
 use super::{
-    AnyCommand, AskError, EntityActor, Executor, Kind, ScheduleActor, Services,
+    AnyCommand, AnySupervision, AskError, EntityActor, Executor, Kind, ScheduleActor, Services, Supervision,
     any::{AnyAddr, AnyEntity},
     entity_actor::verdict_text,
 };
 use crate::{
-    contract::Entity, custom, document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment,
-    machine_set, member, policy, replica_set, vocab::Timestamp, volume, volume_attachment,
+    contract::Entity,
+    document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
+    policy, replica_set,
+    supervisor::shell::Supervise,
+    vocab::{Added, Timestamp},
+    volume, volume_attachment,
 };
 
-/// A kind of entities. A new one has its line in [`KINDS`], or is registered ([`custom`]).
-pub struct KindEntry {
+/// A kind of entities. A new one has its line in [`KINDS`], or is added by a program ([`add`]).
+pub(crate) struct KindEntry {
     pub(super) name: &'static str,
     /// Whether it is ever owed anything by the world, or waits for a time.
     pub(super) owes: bool,
@@ -44,15 +48,23 @@ impl fmt::Debug for KindEntry {
     }
 }
 
-struct Of<D>(PhantomData<D>);
-
-impl<D: Kind> Of<D> {
-    const ENTRY: KindEntry = entry::<D>();
+/// A kind that a program adds, and its supervisor.
+pub(super) struct AddedKind {
+    pub kind: KindEntry,
+    pub supervision: fn() -> Box<dyn AnySupervision>,
 }
 
-/// The entry of a custom kind.
-pub(crate) fn entry_of<D: Kind>() -> &'static KindEntry {
-    &Of::<D>::ENTRY
+pub(super) static ADDED: Added<AddedKind> = Added::new();
+
+struct Of<D, S>(PhantomData<(D, S)>);
+
+impl<D: Kind, S: Supervise> Of<D, S> {
+    const ENTRY: AddedKind = AddedKind { kind: entry::<D>(), supervision: || Box::new(Supervision::<S>::default()) };
+}
+
+/// Adds a kind with its supervisor.
+pub(crate) fn add<D: Kind, S: Supervise>() {
+    ADDED.add(&Of::<D, S>::ENTRY);
 }
 
 const fn entry<D: Kind>() -> KindEntry {
@@ -93,6 +105,6 @@ static DOCUMENTS: KindEntry = entry::<document::State>();
 /// The kind of that name; none for one that this release does not know.
 pub(crate) fn kind(name: &str) -> Option<&'static KindEntry> {
     let built_in = KINDS.iter().find(|entry| entry.name == name);
-    let custom = || custom::registered().into_iter().map(|kind| kind.entry).find(|entry| entry.name == name);
-    built_in.or_else(|| document::Kind::of(name).map(|_| &DOCUMENTS)).or_else(custom)
+    let added = || ADDED.find(|added| added.kind.name == name).map(|added| &added.kind);
+    built_in.or_else(|| document::Kind::of(name).map(|_| &DOCUMENTS)).or_else(added)
 }

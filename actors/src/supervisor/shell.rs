@@ -96,7 +96,7 @@ impl<S: Supervise> Supervision<S> {
     }
 }
 
-/// A supervisor of a custom kind, as the journal tells of it.
+/// A supervisor, as the journal tells of it, whatever kind it looks after.
 pub trait AnySupervision: fmt::Debug {
     /// Takes the next entry of the journal in.
     ///
@@ -378,8 +378,8 @@ pub struct Supervisors {
     pub storage: Addr<SupervisorActor<storage::State>>,
     pub replica_sets: Addr<SupervisorActor<replica_sets::State>>,
     pub machine_sets: Addr<SupervisorActor<machine_sets::State>>,
-    /// The addresses of those of custom kinds.
-    pub custom: Vec<Rc<dyn fmt::Debug>>,
+    /// The addresses of those of the kinds that a program has added.
+    pub added: Vec<Rc<dyn fmt::Debug>>,
 }
 
 /// Starts the supervisors with what was rebuilt.
@@ -394,6 +394,6 @@ pub fn start_supervisors(
         storage: rebuilt.storage.start(at, services, registry),
         replica_sets: rebuilt.replica_sets.start(at, services, registry),
         machine_sets: rebuilt.machine_sets.start(at, services, registry),
-        custom: rebuilt.custom.into_iter().map(|one| one.start(at, services, registry)).collect(),
+        added: rebuilt.added.into_iter().map(|one| one.start(at, services, registry)).collect(),
     }
 }

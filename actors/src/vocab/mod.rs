@@ -1,5 +1,6 @@
 //! Words that all kinds share.
 
+mod added;
 pub(crate) mod address;
 mod cited;
 mod class;
@@ -25,6 +26,7 @@ mod text;
 mod time;
 mod window;
 
+pub use added::Added;
 pub use address::{Address, Scope};
 pub use cited::Cited;
 pub use class::{ClassContent, ClassCopy, ClassFlaw, NodeCapacity};

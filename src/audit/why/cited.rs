@@ -11,7 +11,7 @@ use bailiwick_journal::{Body, Cite, Entry, EntryKind, Filter, Journal, Position,
 
 use super::Source;
 
-use crate::custom;
+use crate::custom_kind;
 
 /// An entry with those of its events that something rests on.
 #[derive(Clone, Debug)]
@@ -172,6 +172,6 @@ fn issued(supervisor: &str, event: &Body) -> Option<Vec<Cite>> {
             let machine_sets::Event::Issued { cites, .. } = machine_sets::Event::load(event).ok()?;
             Some(cites)
         }
-        custom => (custom::of_supervisor(custom)?.issued)(event),
+        custom => (custom_kind::of_supervisor(custom)?.issued)(event),
     }
 }

@@ -4,7 +4,7 @@ use super::super::{
     fields::{Field, Fields, Reading},
     problem::Code,
 };
-use crate::custom::{Asked, Custom};
+use crate::custom_kind::{Asked, Custom};
 
 /// What a spec of this kind asks for.
 pub(super) fn asked(kind: &Custom, spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<Asked> {

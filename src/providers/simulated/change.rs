@@ -7,8 +7,7 @@ use bailiwick_actors::{
     },
     vocab::{EffectId, Name},
 };
-
-use super::custom_kinds::SimulatedCustom;
+use bailiwick_journal::Body;
 
 /// Something that some provider made before the world is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +43,15 @@ pub enum Thing {
         id: EffectId,
         thing: SimulatedCustom,
     },
+}
+
+/// Something that was made for an entity of a registered kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimulatedCustom {
+    pub provider: Name,
+    pub kind: &'static str,
+    /// What is known of it, in its stored form.
+    pub made: Body,
 }
 
 /// Something that a call does to the world.

@@ -1,35 +1,21 @@
 //! What registered kinds have made in the simulated world.
 
+use super::{
+    SimulatedProvider, WorldState,
+    change::{Change, SimulatedCustom},
+    gone,
+};
+use crate::custom_kind::CustomKind;
 use bailiwick_actors::{
     contract::Stored,
     custom::Provider,
     ports::{BulkAnswer, Lookup},
-    vocab::{EffectId, Fault, FaultCode, Name},
+    vocab::{EffectId, Fault, FaultCode},
 };
-use bailiwick_journal::Body;
-
-use super::{SimulatedProvider, World, WorldState, change::Change, gone};
-use crate::custom::CustomKind;
-
-/// Something that was made for an entity of a registered kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SimulatedCustom {
-    pub provider: Name,
-    pub kind: &'static str,
-    /// What is known of it, in its stored form.
-    pub made: Body,
-}
 
 impl SimulatedCustom {
     fn read<K: CustomKind>(&self) -> Result<K::Made, Fault> {
         K::Made::load(&self.made).map_err(|error| Fault::new(FaultCode::Internal, error.to_string()))
-    }
-}
-
-impl World {
-    /// How many things of a registered kind there are.
-    pub fn count_custom(&self, kind: &str) -> usize {
-        self.state().custom.values().filter(|thing| thing.kind == kind).count()
     }
 }
 

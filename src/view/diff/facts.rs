@@ -31,7 +31,7 @@ use super::super::{
     rows::{health_word, lost_beneath, node_word, withheld_from},
 };
 use crate::{
-    custom::CustomKind,
+    custom_kind::CustomKind,
     words::{started_with, step_in_words},
 };
 

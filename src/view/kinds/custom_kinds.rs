@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{Portrait, Shown};
 use crate::{
-    custom::CustomKind,
+    custom_kind::CustomKind,
     view::{
         Fleet,
         describe::{Row, json},
@@ -42,7 +42,7 @@ pub struct CustomRow {
 }
 
 /// The entities of a kind that exist, by name.
-pub(crate) fn custom_rows<K: CustomKind>(fleet: &Fleet) -> Vec<CustomRow> {
+pub(super) fn rows<K: CustomKind>(fleet: &Fleet) -> Vec<CustomRow> {
     let entities = fleet.custom.of::<K>().into_iter().flat_map(Fold::iter);
     let existing = entities.filter(|(_, folded)| Resource::life(&folded.state).exists());
     existing.map(|(name, folded)| row(fleet, name, folded)).collect()

@@ -35,10 +35,14 @@ const ROOMS: &[&[&str]] = &[
     &["supervisor"],
     // Both take the one step of the contract: with a mailbox, and with what is recorded.
     &["shell", "replay"],
+    // Kinds that another program brings along.
+    &["custom"],
     &["testing"],
     &["text", "clock", "ownership", "guide"],
     // What entries say to people; read models and the audit both tell them.
     &["words"],
+    // How people see those kinds.
+    &["custom_kind"],
     &["view", "audit", "manifest"],
     &["plan"],
     // The JSON shapes of the API: `api::wire`.
@@ -54,6 +58,8 @@ const ROOMS: &[&[&str]] = &[
     &["simulation"],
     // What goes wrong with a real journal is tried in the simulation.
     &["chaos"],
+    // Says to all of these that there is another kind.
+    &["register"],
     &["cli"],
     &["main"],
 ];

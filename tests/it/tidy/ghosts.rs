@@ -1,15 +1,22 @@
 //! No function of the product is there for tests alone.
 //!
-//! The functions come from the sources, and what is reachable from `main` from the symbols of the linked program: the linker
+//! The functions come from the sources, and what is reachable from `main` from the symbols of the linked programs, which are ours
+//! and the one of the example with a kind of its own: the linker
 //! leaves out what nothing refers to, and what is built for tests is not optimised, so nothing is gone for being inlined.
 //! What cannot be seen like this (functions of trait implementations, which their traits ask for, and what macros write) is not
 //! looked at.
 
 mod functions;
 mod listed;
+#[path = "../../own_kind/program.rs"]
+mod program;
 mod symbols;
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use functions::Function;
 use listed::LISTED;
@@ -23,10 +30,13 @@ fn product() -> Vec<Function> {
     PRODUCT.iter().flat_map(|(name, file)| functions::of(name, &root().join(file))).collect()
 }
 
-/// Every function that the linked program has.
+/// Every function that the linked programs have.
 fn linked() -> BTreeSet<String> {
-    let program = fs::read(env!("CARGO_BIN_EXE_bailiwick")).expect("the program was built for this test");
-    symbols::functions(&program)
+    let mut functions = BTreeSet::new();
+    for path in [PathBuf::from(env!("CARGO_BIN_EXE_bailiwick")), program::program()] {
+        functions.extend(symbols::functions(&fs::read(path).expect("the program was built for this test")));
+    }
+    functions
 }
 
 #[test]

@@ -17,6 +17,7 @@ pub(super) const LISTED: &[(&str, &[&str])] = &[
             "bailiwick::handle::block_on",
         ],
     ),
+    ("it makes a constant, and is gone when the program runs", &["bailiwick_actors::vocab::added::*::new"]),
     (
         "what a trait answers for those who have no answer of their own: an embedder's providers may, and all of ours have one",
         &[

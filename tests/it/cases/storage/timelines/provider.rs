@@ -78,5 +78,6 @@ pub(super) fn name(operation: Operation) -> &'static str {
         Operation::DetachFilesystem => "detach_filesystems",
         Operation::LookAtReplicaSet => "look_at_replica_sets",
         Operation::StepReplicaSet => "step_replica_sets",
+        Operation::MakeCustom(kind) | Operation::UndoCustom(kind) => kind,
     }
 }

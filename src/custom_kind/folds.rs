@@ -1,23 +1,23 @@
 //! The entities of custom kinds, folded from a journal.
 
-use std::{any::Any, collections::BTreeMap, fmt};
+use std::{any::Any, collections::BTreeMap, fmt, marker::PhantomData};
 
 use bailiwick_actors::{
     contract::{Fold, Stored, StoredError},
     custom::Kept,
-    vocab::{EffectId, Effort, Name},
+    vocab::{Added, EffectId, Effort, Name},
 };
 use bailiwick_journal::{Body, Entry, StreamId};
 use uuid::Uuid;
 
-use super::{CustomKind, table};
+use super::CustomKind;
 
 /// The entities of all registered kinds.
 #[derive(Debug, Default)]
 pub(crate) struct Folds(BTreeMap<&'static str, Box<dyn AnyFold>>);
 
 /// The entities of one kind.
-pub(super) trait AnyFold: Any + fmt::Debug + Send + Sync {
+trait AnyFold: Any + fmt::Debug + Send + Sync {
     fn apply(&mut self, entry: &Entry) -> Result<(), StoredError>;
     fn copy(&self) -> Box<dyn AnyFold>;
     fn is(&self, other: &dyn Any) -> bool;
@@ -37,14 +37,33 @@ impl<K: CustomKind> AnyFold for Fold<K> {
     }
 }
 
+/// Makes the fold of a kind.
+struct NewFold {
+    kind: &'static str,
+    new: fn() -> Box<dyn AnyFold>,
+}
+
+static KINDS: Added<NewFold> = Added::new();
+
+struct Of<K>(PhantomData<K>);
+
+impl<K: CustomKind> Of<K> {
+    const NEW: NewFold = NewFold { kind: K::KIND, new: || Box::new(Fold::<K>::default()) };
+}
+
+/// Entities of this kind are folded from now on.
+pub(super) fn add<K: CustomKind>() {
+    KINDS.add(&Of::<K>::NEW);
+}
+
 impl Folds {
     /// Takes an entry in if it is of a registered kind.
     ///
     /// # Errors
     /// If it cannot be decoded; nothing has changed then.
     pub(crate) fn apply(&mut self, entry: &Entry) -> Result<(), StoredError> {
-        match table::kind(entry.header.stream.kind()) {
-            Some(kind) => self.0.entry(kind.name).or_insert_with(kind.fold).apply(entry),
+        match KINDS.find(|kind| kind.kind == entry.header.stream.kind()) {
+            Some(NewFold { kind, new }) => self.0.entry(kind).or_insert_with(new).apply(entry),
             None => Ok(()),
         }
     }

@@ -1,17 +1,12 @@
-//! The registered kinds: for each, what the node does with it.
+//! The registered kinds, as far as that needs no view of them.
 
-use std::{
-    collections::BTreeMap,
-    io,
-    path::Path,
-    sync::{PoisonError, RwLock},
-};
+use std::{collections::BTreeMap, io, marker::PhantomData, path::Path, sync::Arc};
 
 use bailiwick_actors::{
-    contract::{Fold, Stored},
-    custom::{BoxedProvider, Event, Provider, State},
-    shell::AnyCommand,
-    vocab::Name,
+    contract::Stored,
+    custom::{Event, Provider},
+    shell::{AnyCommand, AnyProvider},
+    vocab::{Added, Name},
 };
 use bailiwick_journal::{Body, Cite};
 use serde_json::Value;
@@ -19,13 +14,7 @@ use uuid::Uuid;
 
 use super::{
     CustomKind, Folds, Keeping,
-    folds::{AnyFold, keepings, makers},
-};
-use crate::{
-    plan::KindEntry as Changed,
-    providers::simulated::SimulatedProvider,
-    view::{CustomRow, Fleet, KindEntry as Shown, custom_rows},
-    words::Spoken,
+    folds::{self, keepings, makers},
 };
 
 /// A registered kind.
@@ -33,22 +22,14 @@ pub(crate) struct Custom {
     pub name: &'static str,
     pub manifest: &'static str,
     pub columns: &'static [&'static str],
-    pub shown: Shown,
-    pub changed: Changed,
-    pub spoken: Spoken,
-    /// Its supervisor's words.
-    pub supervisor: Spoken,
     /// What an order of its supervisor rests on.
     pub issued: fn(&Body) -> Option<Vec<Cite>>,
     /// Reads the spec of a manifest.
     pub read: fn(Value) -> Result<Asked, String>,
-    pub rows: fn(&Fleet) -> Vec<CustomRow>,
-    pub(super) fold: fn() -> Box<dyn AnyFold>,
     /// The providers that entities name.
     pub makers: fn(&Folds) -> Vec<Name>,
     pub keepings: for<'f> fn(&'f Folds, Uuid) -> Vec<Keeping<'f>>,
-    pub providers: fn(&Path) -> io::Result<BTreeMap<Name, BoxedProvider>>,
-    pub simulated: fn(SimulatedProvider) -> BoxedProvider,
+    pub providers: fn(&Path) -> io::Result<BTreeMap<Name, AnyProvider>>,
 }
 
 /// What a spec asks for.
@@ -61,54 +42,45 @@ pub(crate) struct Asked {
     pub command: AnyCommand,
 }
 
-struct Of<K>(std::marker::PhantomData<K>);
+struct Of<K>(PhantomData<K>);
 
 impl<K: CustomKind> Of<K> {
     const ENTRY: Custom = Custom {
         name: K::KIND,
         manifest: K::MANIFEST,
         columns: K::COLUMNS,
-        shown: Shown::of::<K>(),
-        changed: Changed::of::<K>(),
-        spoken: Spoken::of::<K>(),
-        supervisor: Spoken::of::<State<K>>(),
         issued: |event| {
             let Event::<K>::Issued { cites, .. } = Event::load(event).ok()?;
             Some(cites)
         },
         read: read::<K>,
-        rows: custom_rows::<K>,
-        fold: || Box::new(Fold::<K>::default()),
         makers: makers::<K>,
         keepings: keepings::<K>,
         providers: providers::<K>,
-        simulated: |provider| BoxedProvider::new::<K>(std::sync::Arc::new(provider)),
     };
 }
 
-static KINDS: RwLock<Vec<&'static Custom>> = RwLock::new(Vec::new());
+static KINDS: Added<Custom> = Added::new();
 
-pub(super) fn add<K: CustomKind>() {
-    KINDS.write().unwrap_or_else(PoisonError::into_inner).push(&Of::<K>::ENTRY);
+/// Adds a kind.
+pub(crate) fn add<K: CustomKind>() {
+    KINDS.add(&Of::<K>::ENTRY);
+    folds::add::<K>();
 }
 
 /// All of them, in the order in which they were registered.
 pub(crate) fn all() -> Vec<&'static Custom> {
-    KINDS.read().unwrap_or_else(PoisonError::into_inner).clone()
-}
-
-fn find(is_it: impl Fn(&Custom) -> bool) -> Option<&'static Custom> {
-    KINDS.read().unwrap_or_else(PoisonError::into_inner).iter().copied().find(|kind| is_it(kind))
+    KINDS.all()
 }
 
 /// The kind of a stream.
 pub(crate) fn kind(name: &str) -> Option<&'static Custom> {
-    find(|kind| kind.name == name)
+    KINDS.find(|kind| kind.name == name)
 }
 
 /// The kind that manifests call this.
 pub(crate) fn of_manifest(name: &str) -> Option<&'static Custom> {
-    find(|kind| kind.manifest == name)
+    KINDS.find(|kind| kind.manifest == name)
 }
 
 /// The kind whose supervisor has this name.
@@ -122,7 +94,7 @@ fn read<K: CustomKind>(spec: Value) -> Result<Asked, String> {
     Ok(Asked { provider: K::maker(&spec).clone(), spec: shown, command: AnyCommand::from(K::declare(spec)) })
 }
 
-fn providers<K: CustomKind>(data_dir: &Path) -> io::Result<BTreeMap<Name, BoxedProvider>> {
-    let boxed = |(name, provider): (Name, std::sync::Arc<dyn Provider<K>>)| (name, BoxedProvider::new(provider));
-    Ok(K::providers(data_dir)?.into_iter().map(boxed).collect())
+fn providers<K: CustomKind>(data_dir: &Path) -> io::Result<BTreeMap<Name, AnyProvider>> {
+    let any = |(name, provider): (Name, Arc<dyn Provider<K>>)| (name, AnyProvider::new(provider));
+    Ok(K::providers(data_dir)?.into_iter().map(any).collect())
 }

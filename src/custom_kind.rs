@@ -1,6 +1,6 @@
 //! Kinds of the embedder's own, in all that people see of them.
 //!
-//! A program that brings a kind along implements [`CustomKind`] and calls [`register`] before it opens a node or reads a
+//! A program that brings a kind along implements [`CustomKind`] and calls [`register`](crate::register) before it opens a node or reads a
 //! journal. From then on its entities are declared by manifests, planned, decided, journaled and replayed, shown by `get`,
 //! `describe`, `why` and at any moment of the past, simulated, and swept for crashes, as those of the built-in kinds are.
 //! `examples/own_kind.rs` is one, complete with a provider and a command line.
@@ -11,13 +11,13 @@ mod table;
 use std::{collections::BTreeMap, io, path::Path, sync::Arc};
 
 use bailiwick_actors::{
-    custom::{Provider, RegisterError, Resource, Rule},
+    custom::{Provider, Resource, Rule},
     vocab::{EffectId, Name},
 };
 use serde::{Serialize, de::DeserializeOwned};
 
 pub(crate) use folds::{Folds, Keeping, Work};
-pub(crate) use table::{Asked, Custom, all, kind, of_manifest, of_supervisor};
+pub(crate) use table::{Asked, Custom, add, all, kind, of_manifest, of_supervisor};
 
 use crate::words::Words;
 
@@ -61,9 +61,7 @@ pub trait CustomKind: Resource + Rule + Words + Sync {
     fn is_ready(&self) -> bool;
 
     /// What it waits for, if that is nothing that its provider does.
-    fn waits_for(&self) -> Option<String> {
-        None
-    }
+    fn waits_for(&self) -> Option<String>;
 
     /// What it says in each of [`Self::COLUMNS`], in that order.
     fn cells(&self) -> Vec<Option<String>>;
@@ -78,17 +76,4 @@ pub trait CustomKind: Resource + Rule + Words + Sync {
     fn providers(_data_dir: &Path) -> io::Result<Providers<Self>> {
         Ok(BTreeMap::new())
     }
-}
-
-/// Registers a kind for this process: nodes and journals that are opened from now on know it.
-///
-/// # Errors
-/// If the name of its streams or of its manifests is taken, or cannot be used.
-pub fn register<K: CustomKind>() -> Result<(), RegisterError> {
-    if crate::manifest::is_kind(K::MANIFEST) || of_manifest(K::MANIFEST).is_some() {
-        return Err(RegisterError::Registered { kind: K::MANIFEST });
-    }
-    bailiwick_actors::custom::register::<K>()?;
-    table::add::<K>();
-    Ok(())
 }
