@@ -4,8 +4,10 @@
 
 use std::{collections::BTreeMap, collections::BTreeSet, fs, io, path::Path, path::PathBuf, sync::Arc};
 
-use bailiwick::actors::contract::{Code, Decider, Decision, Facts, Fold, NoView, Stored, Touches, Verdict};
-use bailiwick::actors::custom::{Effect, Kept, KeptEvent, KeptReason, KeptReport, Provider, Resource, Rule, Told};
+use bailiwick::actors::contract::{Decider, Decision, Facts, Fold, NoView, Stored, Touches, Verdict};
+use bailiwick::actors::custom::{
+    Effect, Kept, KeptEvent, KeptReport, Provider, Reason, Rejection, Resource, Rule, Told,
+};
 use bailiwick::actors::machine::{self, Instance};
 use bailiwick::actors::ports::{BulkAnswer, Lookup};
 use bailiwick::actors::shell::Asked;
@@ -55,34 +57,6 @@ pub enum Event {
     Kept(KeptEvent<Address>),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-pub enum Reason {
-    #[error("it was declared")]
-    Declared,
-    #[error("its declaration differs")]
-    Redeclared,
-    #[error("its declaration did not change")]
-    AsDeclared,
-    #[error("the machines with its label have changed")]
-    MachinesChanged,
-    #[error("its removal was requested")]
-    RemovalAsked,
-    #[error("it is being removed already")]
-    AlreadyGoing,
-    #[error("{0}")]
-    Kept(KeptReason),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-pub enum Rejection {
-    #[error("there is no such virtual IP")]
-    NotDeclared,
-    #[error("it is being removed; wait until it is gone")]
-    Leaving,
-    #[error("spec.provider cannot change; declare another one")]
-    ProviderFixed,
-}
-
 impl Decider for VirtualIp {
     const KIND: &'static str = "virtual-ip";
     type Command = Command;
@@ -93,21 +67,25 @@ impl Decider for VirtualIp {
     type View = NoView;
 
     fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
+        let declared = |spec: &Spec| Some(Event::Declared { spec: spec.clone() });
+        let kept = |(reason, event): (Reason, Option<_>)| (reason, event.map(Event::Kept));
         let (reason, first) = match (command, self.life) {
             (Command::Declare(_), Life::Dying | Life::Dead) => return Err(Rejection::Leaving),
             (Command::Declare(spec), Life::Alive) => match &self.spec {
-                Some(present) if present == spec => (Reason::AsDeclared, None),
-                Some(present) if present.provider != spec.provider => return Err(Rejection::ProviderFixed),
-                _ => (Reason::Redeclared, Some(Event::Declared { spec: spec.clone() })),
+                Some(present) if present == spec => (Reason::AlreadyAsDeclared, None),
+                Some(present) if present.provider != spec.provider => {
+                    return Err(Rejection::Immutable { field: "spec.provider".into() });
+                }
+                _ => (Reason::DeclarationDiffers, declared(spec)),
             },
-            (Command::Declare(spec), _) => (Reason::Declared, Some(Event::Declared { spec: spec.clone() })),
+            (Command::Declare(spec), _) => (Reason::NewlyDeclared, declared(spec)),
             (_, Life::Undeclared | Life::Removed) => return Err(Rejection::NotDeclared),
             (Command::Point { at }, _) => (Reason::MachinesChanged, Some(Event::Pointed { at: at.clone() })),
             (Command::Remove, Life::Alive) => (Reason::RemovalAsked, Some(Event::RemovalBegan)),
             (Command::Remove, _) => (Reason::AlreadyGoing, None),
-            (Command::Retry, _) => of_kept(self.kept.retry()),
-            (Command::Wake, _) => of_kept(self.kept.wake(facts.now)),
-            (Command::Report(report), _) => of_kept(self.kept.hear(report, facts.policy, facts.now)),
+            (Command::Retry, _) => kept(self.kept.retry()),
+            (Command::Wake, _) => kept(self.kept.wake(facts.now)),
+            (Command::Report(report), _) => kept(self.kept.hear(report, facts.policy, facts.now)),
         };
         let (mut after, mut events, mut next) = (self.clone(), Vec::new(), first);
         while let Some(event) = next {
@@ -155,10 +133,6 @@ impl Decider for VirtualIp {
     fn pending(&self, _view: &NoView) -> BTreeSet<Effect> {
         self.kept.pending()
     }
-}
-
-fn of_kept((reason, event): (KeptReason, Option<KeptEvent<Address>>)) -> (Reason, Option<Event>) {
-    (Reason::Kept(reason), event.map(Event::Kept))
 }
 
 impl VirtualIp {
@@ -213,6 +187,9 @@ impl Resource for VirtualIp {
     fn is_report(command: &Command) -> bool {
         matches!(command, Command::Report(_))
     }
+    fn is_removal(command: &Command) -> bool {
+        *command == Command::Remove
+    }
     fn wake(_due: Timestamp) -> Command {
         Command::Wake
     }
@@ -221,8 +198,6 @@ impl Resource for VirtualIp {
 impl CustomKind for VirtualIp {
     const MANIFEST: &'static str = "VirtualIp";
     const COLUMNS: &'static [&'static str] = &["address", "machine"];
-    const STATUSES: &'static [&'static str] =
-        &["waiting", "creating", "ready", "moving", "deleting", "failed", "removed"];
     type Spec = Spec;
 
     fn declare(spec: Spec) -> Command {
@@ -239,20 +214,6 @@ impl CustomKind for VirtualIp {
     }
     fn spec(&self) -> Option<&Spec> {
         self.spec.as_ref()
-    }
-    fn status(&self) -> &'static str {
-        match (self.life, self.kept.status()) {
-            (Life::Undeclared | Life::Removed, _) => "removed",
-            (Life::Alive, "there") => "ready",
-            (Life::Alive, "none") => "waiting",
-            (Life::Alive, "deleting") => "moving",
-            (_, "failed") => "failed",
-            (Life::Alive, _) => "creating",
-            (Life::Dying | Life::Dead, _) => "deleting",
-        }
-    }
-    fn is_ready(&self) -> bool {
-        self.life == Life::Alive && self.kept.made().is_some()
     }
     fn waits_for(&self) -> Option<String> {
         let spec = self.spec.as_ref().filter(|_| self.target.is_none())?;
@@ -341,30 +302,6 @@ impl Asked for Command {
     type State = VirtualIp;
 }
 
-impl Code for Reason {
-    fn code(&self) -> &'static str {
-        match self {
-            Self::Declared => "declared",
-            Self::Redeclared => "redeclared",
-            Self::AsDeclared => "as-declared",
-            Self::MachinesChanged => "machines-changed",
-            Self::RemovalAsked => "removal-asked",
-            Self::AlreadyGoing => "already-going",
-            Self::Kept(reason) => reason.code(),
-        }
-    }
-}
-
-impl Code for Rejection {
-    fn code(&self) -> &'static str {
-        match self {
-            Self::NotDeclared => "not-declared",
-            Self::Leaving => "leaving",
-            Self::ProviderFixed => "provider-fixed",
-        }
-    }
-}
-
 // Each stored form has a number: one that changes keeps its old form beside it (`Stored::load`).
 impl Stored for Address {
     const SCHEMA: u16 = 1;
@@ -373,12 +310,6 @@ impl Stored for Command {
     const SCHEMA: u16 = 1;
 }
 impl Stored for Event {
-    const SCHEMA: u16 = 1;
-}
-impl Stored for Reason {
-    const SCHEMA: u16 = 1;
-}
-impl Stored for Rejection {
     const SCHEMA: u16 = 1;
 }
 

@@ -11,8 +11,8 @@ mod table;
 use std::{collections::BTreeMap, io, path::Path, sync::Arc};
 
 use bailiwick_actors::{
-    custom::{Provider, Resource, Rule},
-    vocab::{EffectId, Name},
+    custom::{Kept, Provider, Resource, Rule},
+    vocab::{EffectId, Life, Name, Outlook},
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -34,7 +34,8 @@ pub trait CustomKind: Resource + Rule + Words + Sync {
     const COLUMNS: &'static [&'static str];
 
     /// Every status that one can be shown with.
-    const STATUSES: &'static [&'static str];
+    const STATUSES: &'static [&'static str] =
+        &["waiting", "creating", "ready", "replacing", "deleting", "failed", "removed"];
 
     /// What `spec` of its manifest holds. A field that it does not know should be refused (`deny_unknown_fields`).
     type Spec: Clone + PartialEq + Serialize + DeserializeOwned;
@@ -55,10 +56,26 @@ pub trait CustomKind: Resource + Rule + Words + Sync {
     fn spec(&self) -> Option<&Self::Spec>;
 
     /// One of [`Self::STATUSES`].
-    fn status(&self) -> &'static str;
+    fn status(&self) -> &'static str {
+        match (self.life(), self.kept()) {
+            (Life::Undeclared | Life::Removed, _) => "removed",
+            (_, Kept::Making(effort) | Kept::Undoing { effort, .. })
+                if matches!(effort.outlook, Outlook::GivenUp { .. }) =>
+            {
+                "failed"
+            }
+            (Life::Dying | Life::Dead, _) => "deleting",
+            (Life::Alive, Kept::None) => "waiting",
+            (Life::Alive, Kept::Making(_)) => "creating",
+            (Life::Alive, Kept::There { .. }) => "ready",
+            (Life::Alive, Kept::Undoing { .. }) => "replacing",
+        }
+    }
 
     /// Whether it is as declared.
-    fn is_ready(&self) -> bool;
+    fn is_ready(&self) -> bool {
+        self.life() == Life::Alive && self.kept().made().is_some()
+    }
 
     /// What it waits for, if that is nothing that its provider does.
     fn waits_for(&self) -> Option<String>;

@@ -2,14 +2,14 @@ use std::path::Path;
 
 use bailiwick::actors::{
     contract::{Recorded, Stored},
-    custom::{self, KeptEvent, KeptReason, KeptReport, Order},
+    custom::{self, KeptEvent, KeptReport, Order, Reason, Rejection},
     testing::stored_forms::{Forms, check, form, forms},
     vocab::{Fault, FaultCode, Name, Timestamp},
 };
 use bailiwick::register;
 
 use crate::{
-    own_kind::{Address, Command, Event, Reason, Rejection, Spec, VirtualIp},
+    own_kind::{Address, Command, Event, Spec, VirtualIp},
     registered,
 };
 
@@ -67,17 +67,9 @@ fn its_stored_forms_are_as_they_were() {
         Command::Wake,
     ];
     all.extend(forms("command", commands.into_iter().chain(reports.into_iter().map(Command::Report))));
-    let mut reasons = vec![
-        Reason::Declared,
-        Reason::Redeclared,
-        Reason::AsDeclared,
-        Reason::MachinesChanged,
-        Reason::RemovalAsked,
-        Reason::AlreadyGoing,
-    ];
-    reasons.extend(KeptReason::ALL.iter().copied().map(Reason::Kept));
-    drop(forms("reason", reasons.clone()));
-    let rejections = vec![Rejection::NotDeclared, Rejection::Leaving, Rejection::ProviderFixed];
+    let reasons = Reason::ALL.to_vec();
+    let immutable = Rejection::Immutable { field: "spec.provider".into() };
+    let rejections = vec![Rejection::NotDeclared, Rejection::Leaving, immutable];
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts("verdict", reasons, rejections));
     all.push(form("made".into(), &made));
@@ -86,7 +78,7 @@ fn its_stored_forms_are_as_they_were() {
     all.extend(forms("supervisor.event", [custom::Event::Issued { order, cites: Vec::new() }]));
     let about = vec!["machine/a".parse().expect("a stream")];
     all.extend(forms("supervisor.command", [custom::Command::Look { about }]));
-    all.extend(verdicts("supervisor.verdict", custom::Reason::ALL.to_vec(), Vec::<Rejection>::new()));
+    all.extend(verdicts("supervisor.verdict", custom::LookReason::ALL.to_vec(), Vec::<Rejection>::new()));
     check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/own_kind/golden"), "virtual-ip", &all);
 }
 

@@ -13,8 +13,9 @@ use std::{collections::BTreeSet, fmt};
 use bailiwick_journal::Version;
 use serde::{Deserialize, Serialize};
 
+use super::Reason;
 use crate::{
-    contract::{Attempted, Next, RetryRule, Touches, reasons},
+    contract::{Attempted, Next, RetryRule, Touches},
     policy::Document,
     vocab::{Effort, Fact, Fault, Outlook, Timestamp},
 };
@@ -78,24 +79,6 @@ pub enum Effect {
     WakeAt(Timestamp),
     Make { intent: Version, attempt: u32 },
     Undo { of: Version, attempt: u32 },
-}
-
-reasons! {
-    /// Why something follows from a report or a wake-up, or nothing does.
-    pub enum Reason {
-        ProviderMade = "provider-made", "its provider has created it";
-        ProviderUndid = "provider-undid", "its provider has deleted it";
-        WorthRetrying = "worth-retrying", "the fault may pass";
-        OutcomeUnknown = "outcome-unknown", "nobody knows whether it happened";
-        RetriesExhausted = "retries-exhausted", "no attempt is left";
-        NotRetryable = "not-retryable", "trying again cannot help";
-        RetryDue = "retry-due", "its next attempt is due";
-        NotDueYet = "not-due-yet", "its next attempt is not due yet";
-        NothingWaits = "nothing-waits", "nothing is waiting for this";
-        StaleReport = "stale-report", "the report is about an attempt that is over";
-        OperatorRetries = "operator-retries", "an operator asked to try again";
-        NothingToRetry = "nothing-to-retry", "nothing has failed";
-    }
 }
 
 impl<M> Event<M> {
@@ -250,21 +233,6 @@ impl<M> Kept<M> {
         match self {
             Self::There { made, .. } => Some(made),
             _ => None,
-        }
-    }
-
-    /// One word for people: `none`, `creating`, `there`, `deleting`, `failed`.
-    pub fn status(&self) -> &'static str {
-        match self {
-            Self::Making(effort) | Self::Undoing { effort, .. }
-                if matches!(effort.outlook, Outlook::GivenUp { .. }) =>
-            {
-                "failed"
-            }
-            Self::None => "none",
-            Self::Making(_) => "creating",
-            Self::There { .. } => "there",
-            Self::Undoing { .. } => "deleting",
         }
     }
 }

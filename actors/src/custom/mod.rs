@@ -20,10 +20,12 @@ mod provider;
 mod register;
 #[cfg(feature = "shell")]
 mod supervise;
+mod verdict;
 
-pub use kept::{Effect, Event as KeptEvent, Kept, Reason as KeptReason, Report as KeptReport};
+pub use kept::{Effect, Event as KeptEvent, Kept, Report as KeptReport};
 #[cfg(feature = "shell")]
 pub use provider::{Provider, Resource};
 #[cfg(feature = "shell")]
 pub use register::{RegisterError, register};
-pub use rule::{Command, Event, Order, Reason, Rejection, Rule, State, Told, View};
+pub use rule::{Command, Event, LookReason, NoRejection, Order, Rule, State, Told, View};
+pub use verdict::{Reason, Rejection};

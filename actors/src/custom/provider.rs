@@ -10,7 +10,9 @@ use crate::{
     contract::{Decider, NoView, Stored},
     policy::Document,
     ports::{BulkAnswer, Lookup, Operation},
-    shell::{AnyCommand, AnyWish, Asked, Call, Kind, Make, Port, Providers, Services, Source, Thing, Undo, Work},
+    shell::{
+        AnyCommand, AnyWish, Asked, Call, Kind, Make, Port, Providers, Services, Source, Thing, Undo, Urgency, Work,
+    },
     vocab::{EffectId, Fault, Life, Name, Timestamp},
 };
 
@@ -39,6 +41,9 @@ pub trait Resource: Decider<View = NoView, Effect = Effect, Command: Asked<State
 
     /// Whether a command is such a report.
     fn is_report(command: &Self::Command) -> bool;
+
+    /// Whether a command removes one: that is recorded although the disk is nearly full.
+    fn is_removal(command: &Self::Command) -> bool;
 
     /// The command that says that something is due.
     fn wake(due: Timestamp) -> Self::Command;
@@ -162,6 +167,10 @@ impl<R: Resource> Kind for R {
 
     fn is_report(command: &Self::Command) -> bool {
         R::is_report(command)
+    }
+
+    fn urgency(command: &Self::Command) -> Urgency {
+        if R::is_report(command) || R::is_removal(command) { Urgency::Always } else { Urgency::WhileLeaving }
     }
 
     fn is_leaving(&self) -> bool {

@@ -12,12 +12,9 @@ use crate::{
         reasons,
     },
     machine,
-    supervisor::{Ordered, Orders},
+    supervisor::{Ordered, Orders, order::ORDERS_MAX},
     vocab::{Life, Name},
 };
-
-/// The most orders that one decision issues; what is left follows from the next look.
-const ORDERS_MAX: usize = 256;
 
 /// A kind whose entities follow machines.
 pub trait Rule: Decider<View = NoView, Command: Sync + Eq> {
@@ -68,7 +65,7 @@ pub struct Order<K: Decider> {
 
 reasons! {
     /// Why.
-    pub enum Reason {
+    pub enum LookReason {
         OrdersFollow = "orders-follow", "the observed state requires it";
         NothingFollows = "nothing-follows", "the observed state requires nothing";
     }
@@ -76,7 +73,7 @@ reasons! {
 
 /// It refuses nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-pub enum Rejection {}
+pub enum NoRejection {}
 
 /// Machines and entities of the kind that exist, and the orders that wait for an answer.
 #[derive(Clone, Debug)]
@@ -86,7 +83,7 @@ pub struct View<K: Decider> {
     pub orders: Orders<Order<K>>,
 }
 
-impl Code for Rejection {
+impl Code for NoRejection {
     fn code(&self) -> &'static str {
         match *self {}
     }
@@ -98,7 +95,7 @@ impl Stored for Command {
 impl<K: Decider> Stored for Event<K> {
     const SCHEMA: u16 = 1;
 }
-impl Stored for Rejection {
+impl Stored for NoRejection {
     const SCHEMA: u16 = 1;
 }
 
@@ -139,8 +136,8 @@ impl<K: Rule> Decider for State<K> {
     const KIND: &'static str = "supervisor";
     type Command = Command;
     type Event = Event<K>;
-    type Reason = Reason;
-    type Rejection = Rejection;
+    type Reason = LookReason;
+    type Rejection = NoRejection;
     type Effect = Uuid;
     type View = View<K>;
 
@@ -149,9 +146,9 @@ impl<K: Rule> Decider for State<K> {
         let orders: Vec<Event<K>> =
             entities.filter_map(|(name, folded)| facts.view.order(name, folded)).take(ORDERS_MAX).collect();
         if orders.is_empty() {
-            return Ok(Decision::nothing(Reason::NothingFollows));
+            return Ok(Decision::nothing(LookReason::NothingFollows));
         }
-        Ok(Decision::because(Reason::OrdersFollow, orders))
+        Ok(Decision::because(LookReason::OrdersFollow, orders))
     }
 
     fn evolve(&mut self, _at: Version, _event: &Event<K>) {}

@@ -5,7 +5,7 @@
 //! target has answered are sent again under the same command id, so none is lost and none is carried out twice.
 
 mod cites;
-mod order;
+pub(crate) mod order;
 
 pub mod machine_sets;
 pub mod machines;
