@@ -24,9 +24,10 @@ use bailiwick_actors::{
     ports::Clock,
     shell::{
         Allowance, Answer, AnyCommand, Ask, AskError, AskGroup, Budgets, GroupAnswer, Limits, Origin, Registry,
-        RegistryStats, RehearseGroup, Running, Stats, SupervisorActor,
+        RegistryStats, RehearseGroup, Running, Stats,
     },
     storage_rules::{PoolName, PoolSettings},
+    supervisor::SupervisorActor,
     supervisor::{machines, storage},
     vocab::{Life, Name, Timestamp},
     volume,

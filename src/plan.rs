@@ -32,6 +32,7 @@ use crate::{
     manifest::{Document, Pooled, Wish},
     view::{Fleet, declared_spec, policy_changes, steps_towards},
 };
+use bailiwick_actors::vocab::sort_by_key;
 
 /// What would be done with one entity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,7 +98,7 @@ pub fn plan(fleet: &Fleet, documents: &[Document], prune: Prune) -> Plan {
     let mut plan = Plan::default();
     let mut documents_in_order: Vec<&Document> = documents.iter().collect();
     // A volume keeps room for the filesystem on it, so it comes first, wherever it stands.
-    documents_in_order.sort_by_key(|Document { wish, .. }| (rank(wish), matches!(wish, Wish::Filesystem { .. })));
+    sort_by_key(&mut documents_in_order, |Document { wish, .. }| (rank(wish), matches!(wish, Wish::Filesystem { .. })));
     let mut declared = BTreeSet::new();
     for document in documents_in_order {
         declared.insert(document.wish.stream());

@@ -16,9 +16,10 @@ use bailiwick::{
         machine::{self, Command as Ask},
         policy::Document,
         ports::{Answer, BulkAnswer, Clock, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider},
+        schedule::ScheduleActor,
         shell::{
-            self, AnyCommand, EntityActor, Executor, Limits, Origin, Providers, Registry, Running, ScheduleActor,
-            Services, Stats, TakenOver, assemble,
+            self, AnyCommand, EntityActor, Executor, Limits, Origin, Providers, Registry, Running, Services, Stats,
+            TakenOver, assemble,
         },
         vocab::{EffectId, Fault, InstanceId, Timestamp, derived_uuid},
     },

@@ -14,6 +14,7 @@ use bailiwick_actors::{supervisor::replica_sets::data_lost_condition, vocab::Nam
 
 use super::finding::Finding;
 use crate::api::wire::agent::Condition;
+use bailiwick_actors::vocab::sort_by;
 
 /// The folder in a workload's directory.
 const FOLDER: &str = "conditions/ReplicaSetDataLost";
@@ -27,7 +28,7 @@ pub fn said(directory: &Path) -> Vec<Condition> {
     let workloads = entries(&directory.join("work"));
     let files = workloads.iter().flat_map(|workload| entries(&workload.join(FOLDER)));
     let mut said: Vec<Condition> = files.filter_map(|file| condition(&file)).take(SAID_MAX).collect();
-    said.sort_by(|one, other| one.kind.cmp(&other.kind));
+    sort_by(&mut said, |one, other| one.kind.cmp(&other.kind));
     said.dedup_by(|next, kept| next.kind == kept.kind);
     said
 }

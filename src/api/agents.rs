@@ -7,7 +7,7 @@ use actix_web::{HttpRequest, http::StatusCode, http::header::AUTHORIZATION, web}
 use bailiwick_actors::{
     machine::NodeFacts,
     ports,
-    shell::{AgentReport, Heartbeat},
+    supervisor::machines::{AgentReport, Heartbeat},
     vocab::{EffectId, Name, Nonce, Timestamp},
 };
 

@@ -25,6 +25,7 @@ use crate::{
     providers::simulated::World,
     simulation::{Beginning, Observer, Report, Simulation, SimulationError},
 };
+use bailiwick_actors::vocab::sort_by_key;
 
 /// How to sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,7 +180,7 @@ pub fn sweep(
         }
         sweep.trials.push(trial);
     }
-    sweep.trials.sort_by_key(|trial| (trial.position, trial.in_flight));
+    sort_by_key(&mut sweep.trials, |trial| (trial.position, trial.in_flight));
     Ok(sweep)
 }
 

@@ -8,7 +8,9 @@ use std::{
 use bailiwick_actors::{
     contract::Decider,
     machine::{self, Instance, NodeFacts, rules::template::NodeTemplate},
-    shell::{AgentReport, Allowance, AnyCommand, Ask, AskError, DevicesSeen, Heartbeat, Origin},
+    shell::{Allowance, AnyCommand, Ask, AskError, Origin},
+    supervisor::machines::{AgentReport, Heartbeat},
+    supervisor::storage::DevicesSeen,
     supervisor::{machines::going_on, storage::Sighted},
     vocab::{EffectId, Name, Nonce},
 };

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use bailiwick_actors::{
     contract::Decider,
     machine::{self, Instance},
-    shell::{AskError, Unseen, Unsure},
+    shell::AskError,
+    supervisor::machines::Unseen,
+    supervisor::storage::Unsure,
     vocab::{Life, Name},
 };
 use bailiwick_journal::{ReadError, StreamId};

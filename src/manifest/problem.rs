@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::limits;
 use crate::text::{cut, harmless};
+use bailiwick_actors::vocab::sort_by_key;
 
 /// Where something stands: lines and columns from 1, columns counted in letters. Line 0 means the file as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -230,7 +231,7 @@ impl Problems {
                 files.push(problem.place.file.clone());
             }
         }
-        self.list.sort_by_key(|problem| {
+        sort_by_key(&mut self.list, |problem| {
             let Place { file, line, column } = &problem.place;
             (files.iter().position(|known| known == file), *line, *column)
         });

@@ -12,8 +12,10 @@ use std::{
 
 use bailiwick_actors::{
     ports::Clock,
-    shell::{AgentReport, AssembleError, Providers, Quiesce, Running, Stats, SupervisorActor, assemble},
+    shell::{AssembleError, Providers, Quiesce, Running, Stats, assemble},
+    supervisor::SupervisorActor,
     supervisor::machines,
+    supervisor::machines::AgentReport,
     vocab::{Name, SizeMib, Timestamp},
 };
 use bailiwick_journal::{Journal, LocalJournal, OpenError, OpenReport, ReadError};

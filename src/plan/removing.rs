@@ -13,6 +13,7 @@ use bailiwick_journal::StreamId;
 
 use super::{Action, Plan, kinds};
 use crate::view::Fleet;
+use bailiwick_actors::vocab::sort_by_key;
 
 /// In which way entities go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +52,7 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSe
     streams.extend(hanging);
     streams.sort();
     streams.dedup();
-    streams.sort_by_key(|stream| std::cmp::Reverse(kinds::rank(stream.kind())));
+    sort_by_key(&mut streams, |stream| std::cmp::Reverse(kinds::rank(stream.kind())));
     let (documents, streams): (Vec<StreamId>, Vec<StreamId>) =
         streams.into_iter().partition(|stream| document::Kind::of(stream.kind()).is_some());
     for stream in documents {

@@ -147,6 +147,7 @@ mod lines;
 mod owner;
 mod process;
 mod session;
+mod shared;
 mod stderr;
 mod table;
 mod trouble;
@@ -166,16 +167,16 @@ use bailiwick_actors::{
         DetachVolume, Listing, Lookup, MachineInstance, MachineProvider, Progress, ProvisionedVolume,
         TELLING_BYTES_MIN, VolumeProvider,
     },
-    shell::AgentReport,
+    supervisor::machines::AgentReport,
     vocab::{EffectId, Fault, Name, Zone},
 };
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
 pub use config::{BadCommand, ExecConfig, ExecLimits, command_words};
-use host::{Order, Shared};
 pub(super) use lines::{Lines, Read};
 pub(super) use process::command;
+use shared::{Order, Shared};
 use wire::Operation;
 
 use crate::providers::known::KnownSecrets;

@@ -28,6 +28,7 @@
 
 mod attachments;
 mod bulk;
+mod claims;
 mod end;
 mod fault;
 mod home;

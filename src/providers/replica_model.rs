@@ -25,9 +25,10 @@ use bailiwick_actors::{
 };
 
 pub use faults::ModelFaults;
+pub use rules::Flavor;
 #[cfg(feature = "testing")]
 pub use servers::ModelServers;
-pub use world::{Flavor, ModelWorld};
+pub use world::ModelWorld;
 
 use faults::Fate;
 

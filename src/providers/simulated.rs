@@ -10,6 +10,7 @@ mod faults;
 mod filesystems;
 mod invariants;
 mod ports;
+mod reach;
 mod secrets;
 mod world;
 mod zones;

@@ -8,7 +8,9 @@ use std::{
 
 use bailiwick_actors::{
     ports::{Clock, Condition, Healthy},
-    shell::{AgentReport, DevicesSeen, Heartbeat, Supervisors},
+    supervisor::Supervisors,
+    supervisor::machines::{AgentReport, Heartbeat},
+    supervisor::storage::DevicesSeen,
     vocab::{EffectId, Name},
 };
 

@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::{sets::Sets, storage::Storage};
 use crate::providers::simulated::{World, WorldState};
+use bailiwick_actors::vocab::sort_by_key;
 
 /// How the node ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -75,7 +76,7 @@ struct State {
 
 impl Points {
     pub(super) fn new(mut planned: Vec<CrashAt>, storage: Storage, world: World, sets: Sets, seed: u64) -> Self {
-        planned.sort_by_key(|crash| std::cmp::Reverse(crash.point));
+        sort_by_key(&mut planned, |crash| std::cmp::Reverse(crash.point));
         let state = Mutex::new(State { reached: 0, planned, storage, entries: 0, kept: None });
         Self(Arc::new(Inner { state, crashed: Notify::new(), world, sets, seed }))
     }

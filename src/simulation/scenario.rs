@@ -24,6 +24,7 @@ use crate::{
     manifest::{self, Known, ManifestError, Source, Wish},
     providers::simulated::Faults,
 };
+use bailiwick_actors::vocab::sort_by_key;
 
 /// The largest scenario file, in bytes.
 const BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -308,7 +309,7 @@ impl Reader<'_> {
             let at_ms = self.period(&format!("{field}.at"), &line.at)?;
             script.extend(self.event(&field, line, &mut known)?.into_iter().map(|what| Planned { at_ms, what }));
         }
-        script.sort_by_key(|planned| planned.at_ms);
+        sort_by_key(&mut script, |planned| planned.at_ms);
         let start = file.start.map(|text| self.moment("start", &text)).transpose()?;
         let crashes = file.crashes.iter().map(|line| CrashAt { point: line.point, kind: line.kind }).collect();
         let until_ms = self.period("until", &file.until)?;

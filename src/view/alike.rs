@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use bailiwick_actors::vocab::sort_by;
 use serde::Serialize;
 
 /// An entity in trouble, or on its way.
@@ -57,7 +58,7 @@ pub fn groups(trouble: &[Trouble]) -> Vec<Group> {
         group.next_try_ms = [group.next_try_ms, one.next_try_ms].into_iter().flatten().min();
     }
     let mut groups: Vec<Group> = groups.into_values().collect();
-    groups.sort_by(|a, b| (b.count, &a.entities).cmp(&(a.count, &b.entities)));
+    sort_by(&mut groups, |a, b| (b.count, &a.entities).cmp(&(a.count, &b.entities)));
     groups
 }
 

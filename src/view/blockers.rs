@@ -10,13 +10,9 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Fleet,
-    filesystem_rows::mount_detail,
-    kinds::kind,
-    replica_sets::planned,
-    rows::{attachment_detail, given_up},
-};
+use super::{Fleet, filesystem_rows::mount_detail, kinds::kind, rows::attachment_detail};
+use crate::view::effort::given_up;
+use crate::view::planned::planned;
 use crate::words::{due, until};
 
 /// One thing that has to go, or to end, first.

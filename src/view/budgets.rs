@@ -3,7 +3,8 @@
 use bailiwick_actors::{ports::CallBudget, shell::BudgetSeen, vocab::Timestamp};
 use bailiwick_journal::StreamId;
 
-use super::{Fleet, why_not::Unmet};
+use super::Fleet;
+use crate::view::unmet::Unmet;
 use crate::words::period;
 
 /// The budgets of a node's providers, as they were at one moment.

@@ -3,26 +3,19 @@
 use std::collections::BTreeMap;
 
 use bailiwick_actors::{
-    contract::{Decider, Stored},
     machine,
     vocab::{EffectId, Effort, Outlook, Timestamp},
 };
-use bailiwick_journal::{Entry, Journal, StreamId, Version};
+use bailiwick_journal::{Journal, StreamId};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{
     Blocker, Fleet, FleetError, blockers,
-    documents::DocumentRow,
-    filesystem_rows::{FilesystemAttachmentRow, FilesystemRow},
-    kinds::{CustomRow, Portrait, Shown, kind},
-    machine_classes::MachineClassRow,
-    machine_deployments::MachineDeploymentRow,
-    machine_sets::MachineSetRow,
+    kinds::{Portrait, kind},
     members::MemberRow,
-    replica_sets::ReplicaSetRow,
-    rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow},
 };
+use crate::view::portrait::{AgentRow, ConditionRow, History, Row};
 use crate::words::Line;
 
 /// Everything about one entity, as of the fleet's position.
@@ -61,52 +54,6 @@ pub struct Description {
     pub history: Vec<History>,
 }
 
-/// The row of the list that it stands in.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Row {
-    Machine(Box<MachineRow>),
-    Volume(VolumeRow),
-    Attachment(AttachmentRow),
-    Policy(PolicyRow),
-    ReplicaSet(Box<ReplicaSetRow>),
-    Filesystem(FilesystemRow),
-    FilesystemAttachment(FilesystemAttachmentRow),
-    Member(Box<MemberRow>),
-    MachineSet(MachineSetRow),
-    MachineDeployment(Box<MachineDeploymentRow>),
-    MachineClass(Box<MachineClassRow>),
-    Custom(Box<CustomRow>),
-    Document(DocumentRow),
-}
-
-/// One condition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ConditionRow {
-    pub kind: String,
-    /// Null where nobody can tell.
-    pub healthy: Option<bool>,
-    pub text: String,
-}
-
-/// An agent that has joined.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AgentRow {
-    pub version: String,
-    pub arch: String,
-    pub cores: u32,
-    pub memory: String,
-    pub disk: String,
-    pub labels: BTreeMap<String, String>,
-    pub annotations: BTreeMap<String, String>,
-    pub taints: Vec<String>,
-    /// When it joined, and the id of the token that it came with.
-    pub joined: String,
-    pub token: String,
-}
-
 /// How an effort stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -124,18 +71,6 @@ pub struct EffortRow {
     pub next_try_in_ms: Option<u64>,
     pub fault_code: Option<&'static str>,
     pub fault: Option<String>,
-}
-
-/// A status, since when, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct History {
-    pub status: String,
-    pub since: String,
-    pub since_ms: u64,
-    /// The entry that brought it.
-    pub position: u64,
-    pub because: String,
 }
 
 /// Describes one entity, gone ones included; none if nothing was ever heard of it.
@@ -221,41 +156,4 @@ fn effort_row(fleet: &Fleet, stream: &StreamId, effort: &Effort) -> EffortRow {
         fault_code: effort.fault().map(|fault| fault.code.as_str()),
         fault: effort.fault().map(|fault| fault.text.clone()),
     }
-}
-
-/// Every status that an entity had, and the last entry about it.
-pub(super) type Past = (Vec<History>, Option<Line>);
-
-/// Walks the stream and notes every change of status; the last entry too.
-pub(super) fn past<D: Shown>(journal: &dyn Journal, fleet: &Fleet, stream: &StreamId) -> Result<Past, FleetError> {
-    let mut state = D::default();
-    let mut history: Vec<History> = Vec::new();
-    let mut last = None;
-    for entry in journal.read_stream(stream, Version::ZERO) {
-        let entry = entry?;
-        if entry.header.position > fleet.position {
-            break;
-        }
-        step(&mut state, &entry)?;
-        let status = state.status_then();
-        if entry.header.events > 0 && history.last().is_none_or(|known| known.status != status) {
-            let Line { time, time_ms, position, because, .. } = Line::of(&entry);
-            history.push(History { status, since: time, since_ms: time_ms, position, because });
-        }
-        last = Some(entry);
-    }
-    history.reverse();
-    Ok((history, last.map(|entry| Line::of(&entry))))
-}
-
-fn step<D: Decider>(state: &mut D, entry: &Entry) -> Result<(), FleetError> {
-    for (at, body) in entry.versioned_events() {
-        let event = D::Event::load(body).map_err(|source| FleetError::Stored {
-            position: entry.header.position,
-            stream: entry.header.stream.clone(),
-            source,
-        })?;
-        state.evolve(at, &event);
-    }
-    Ok(())
 }

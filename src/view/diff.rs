@@ -22,8 +22,9 @@ use bailiwick_journal::{Entry, Filter, Journal, Position, ReadError, StreamId};
 use serde::Serialize;
 use serde_json::Value;
 
-use self::facts::{Facts, facts, is_supervisor};
+use self::facts::{facts, is_supervisor};
 use super::{Fleet, FleetError};
+use crate::view::told::Facts;
 use crate::words::Line;
 
 /// What is different between two moments.

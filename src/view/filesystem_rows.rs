@@ -8,10 +8,8 @@ use bailiwick_actors::{
 };
 use serde::Serialize;
 
-use super::{
-    Fleet,
-    rows::{effort_detail, kept, next_try, stream},
-};
+use super::{Fleet, rows::kept};
+use crate::view::effort::{effort_detail, next_try, stream};
 
 /// A filesystem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

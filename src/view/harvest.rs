@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::Fleet;
 use crate::words::{count, due};
+use bailiwick_actors::vocab::sort_by;
 
 /// One instance that no machine claims.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -58,7 +59,7 @@ pub fn harvest(fleet: &Fleet, mode: Option<HarvestMode>) -> DryRun {
         .filter(|(_, sighting)| sighting.status != SightingStatus::Gone)
         .filter_map(|(effect, sighting)| row(fleet, *effect, sighting, &rule))
         .collect();
-    unknown.sort_by(|a, b| (&a.provider, &a.instance, &a.effect).cmp(&(&b.provider, &b.instance, &b.effect)));
+    sort_by(&mut unknown, |a, b| (&a.provider, &a.instance, &a.effect).cmp(&(&b.provider, &b.instance, &b.effect)));
     DryRun {
         mode: rule.mode,
         in_force: rule.mode == in_force.mode,

@@ -4,6 +4,7 @@
 mod custom_kinds;
 mod machines;
 mod others;
+mod past;
 mod storage;
 
 use std::{collections::BTreeMap, marker::PhantomData};
@@ -19,16 +20,13 @@ use bailiwick_actors::{
 use bailiwick_journal::{Journal, StreamId};
 use serde_json::Value;
 
-use super::{
-    AgentRow, Fleet, FleetError, MemberRow,
-    blockers::Obstacle,
-    describe::{ConditionRow, Past, Row, past},
-    diff::facts::Told,
-    why_not::Unmet,
-};
+use super::{AgentRow, Fleet, FleetError, MemberRow, blockers::Obstacle};
 use crate::custom_kind::CustomKind;
+use crate::view::portrait::{ConditionRow, CustomRow, Row};
+use crate::view::told::Told;
+use crate::view::unmet::Unmet;
 
-pub use custom_kinds::CustomRow;
+use past::{Past, past};
 
 /// A kind of entity that is shown.
 pub(super) trait Shown: Kind {

@@ -3,7 +3,8 @@
 use bailiwick_actors::{contract::Folded, machine_class::State, vocab::Life};
 use serde::Serialize;
 
-use super::{Fleet, rows::stream};
+use super::Fleet;
+use crate::view::effort::stream;
 
 /// A machine class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -7,8 +7,10 @@ use bailiwick_actors::{
 };
 use serde::Serialize;
 
-use super::{Fleet, rows::stream};
+use super::Fleet;
+use crate::view::effort::stream;
 use crate::words::{claim_told, due, progressed};
+use bailiwick_actors::vocab::sort_by_key;
 
 /// A machine deployment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -134,7 +136,7 @@ fn revisions(state: &State) -> Vec<RevisionRow> {
     };
     let new = found.new.map(|set| row(set, true));
     let mut rows: Vec<RevisionRow> = found.old.iter().map(|set| row(set, false)).chain(new).collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.revision));
+    sort_by_key(&mut rows, |row| std::cmp::Reverse(row.revision));
     rows
 }
 

@@ -11,7 +11,8 @@ use bailiwick_actors::{
 };
 use serde::Serialize;
 
-use super::{Fleet, rows::stream};
+use super::Fleet;
+use crate::view::effort::stream;
 use crate::words::{self, due, until};
 
 /// A machine set.

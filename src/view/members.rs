@@ -11,11 +11,10 @@ use bailiwick_actors::{
 };
 use serde::Serialize;
 
-use super::{
-    Fleet,
-    replica_sets::{Planned, planned},
-    rows::stream,
-};
+use super::Fleet;
+use crate::view::effort::stream;
+use crate::view::planned::{Planned, planned};
+use bailiwick_actors::vocab::sort_by;
 
 /// A member of a replica set, as it was seen last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -52,7 +51,7 @@ pub struct MemberRow {
 pub fn members(fleet: &Fleet) -> Vec<MemberRow> {
     let existing = fleet.replica_sets.iter().filter(|(_, folded)| folded.state.life == Life::Alive);
     let mut rows: Vec<MemberRow> = existing.flat_map(|(name, folded)| members_of(fleet, name, &folded.state)).collect();
-    rows.sort_by(|a, b| a.name.cmp(&b.name));
+    sort_by(&mut rows, |a, b| a.name.cmp(&b.name));
     rows
 }
 

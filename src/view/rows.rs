@@ -7,7 +7,7 @@ use bailiwick_actors::{
     machine::{self, Health, Instance, Node},
     policy,
     shell::{Kind, STAYS_THERE},
-    vocab::{Effort, Fault, Name, Outlook, Timestamp},
+    vocab::{Name, Timestamp},
     volume::{self, Storage},
     volume_attachment::{self, Link},
 };
@@ -17,9 +17,9 @@ use serde::Serialize;
 use super::{
     Fleet,
     machine_detail::{machine_detail, machine_id},
-    why_not::next_look,
 };
-use crate::words::{due, progress, started_with, withholding};
+use crate::view::effort::{effort_detail, next_look, next_try, stream, told};
+use crate::words::{started_with, withholding};
 
 /// A machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -304,47 +304,9 @@ impl Lives for volume_attachment::State {
     }
 }
 
-pub(super) fn stream<D: Decider>(name: &str) -> StreamId {
-    StreamId::new(D::KIND, name).expect("the name of a stream of the journal")
-}
-
 /// When it is next tried to delete what bears a machine's name and is not its own, after that has failed.
 pub(super) fn stray_try(state: &machine::State) -> Option<Timestamp> {
     state.strays.values().filter_map(|stray| next_try(&stray.effort)).min()
-}
-
-pub(super) fn next_try(effort: &Effort) -> Option<Timestamp> {
-    effort.next_attempt()
-}
-
-/// What an effort waits for or ended with.
-pub(super) fn effort_detail(effort: &Effort, now: Timestamp) -> Option<String> {
-    let detail = attempts_detail(effort, now);
-    let Some(at) = effort.overdue else { return detail };
-    let detail = detail.unwrap_or_else(|| format!("attempt {} in progress", effort.attempt));
-    Some(format!(
-        "waiting for its provider since {}, overdue since {at}: {detail} (--force does not wait)",
-        effort.since
-    ))
-}
-
-fn attempts_detail(effort: &Effort, now: Timestamp) -> Option<String> {
-    match &effort.outlook {
-        Outlook::Trying if effort.attempt > 1 => Some(format!("attempt {} in progress", effort.attempt)),
-        Outlook::Trying => None,
-        Outlook::Waiting { until, fault } => Some(format!("{fault}; attempt {} {}", effort.attempt, due(now, *until))),
-        Outlook::GivenUp { fault, again } => Some(given_up(effort.attempt, fault, *again, now)),
-    }
-}
-
-/// What was given up, and when it is tried again by itself.
-pub(super) fn given_up(attempt: u32, fault: &Fault, again: Option<Timestamp>, now: Timestamp) -> String {
-    let next = again.map(|again| format!("; tried again {}", due(now, again))).unwrap_or_default();
-    format!("gave up after attempt {attempt}: {fault}{next}")
-}
-
-pub(super) fn told(state: &machine::State) -> Option<String> {
-    state.progress.as_ref().map(|told| progress(&told.text, told.percent))
 }
 
 pub(super) fn withheld_from(fleet: &Fleet, machine: &str) -> Option<String> {

@@ -26,6 +26,7 @@ use super::{
     rows::{MachineRow, attachments, machines, stray_try, volumes},
 };
 use crate::words::count;
+use bailiwick_actors::vocab::sort_by_key;
 
 /// The summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -303,7 +304,7 @@ pub fn declared(fleet: &Fleet) -> Vec<StreamId> {
         .map(|look| StreamId::new(look.kind, &look.name).expect("the name of a stream of the journal"))
         .chain(documents)
         .collect();
-    streams.sort_by_key(|stream| (!stream.kind().ends_with("-attachment"), stream.clone()));
+    sort_by_key(&mut streams, |stream| (!stream.kind().ends_with("-attachment"), stream.clone()));
     streams
 }
 

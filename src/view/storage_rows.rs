@@ -11,8 +11,9 @@ use serde::Serialize;
 
 use super::{
     Fleet,
-    rows::{effort_detail, kept, stream, volume_detail},
+    rows::{kept, volume_detail},
 };
+use crate::view::effort::{effort_detail, stream};
 
 /// A volume or filesystem, with its attachments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -16,6 +16,7 @@ use super::{
     machine_sets::machine_sets,
     rows::{attachments, machines, volumes},
 };
+use bailiwick_actors::vocab::sort_by;
 
 /// One due time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -89,7 +90,7 @@ pub fn upcoming(fleet: &Fleet, limit: usize) -> Vec<Upcoming> {
     for (kind, name, deadline) in deadlines(fleet) {
         add(kind, name, Some(deadline.0), Some("its removal or detachment is reported as blocked from then on".into()));
     }
-    all.sort();
+    sort_by(&mut all, Ord::cmp);
     all.truncate(limit);
     all
 }

@@ -6,7 +6,7 @@ use bailiwick_actors::{
         Spec, StartParameters, State, Step, TurnOutcome, TurnPlan,
     },
     ports::{Condition, Healthy},
-    shell::PROVIDER,
+    supervisor::machines::PROVIDER,
     vocab::{Cited, Name, Timestamp, Zone},
 };
 

@@ -1,5 +1,6 @@
 //! Which entity a person means.
 
+use bailiwick_actors::vocab::sort_by;
 use bailiwick_journal::StreamId;
 
 /// The streams that may have been meant by a text, best first, at most three.
@@ -13,7 +14,7 @@ pub fn near<'a>(streams: impl Iterator<Item = &'a StreamId>, wanted: &str) -> Ve
         })
         .filter(|(steps, _)| *steps <= 2)
         .collect();
-    near.sort();
+    sort_by(&mut near, Ord::cmp);
     near.into_iter().take(3).map(|(_, stream)| stream.clone()).collect()
 }
 

@@ -23,6 +23,7 @@ use super::{
     BudgetSeen, Event, Reason, Report, Spec, State,
     verdict::{Facts, Verdict},
 };
+use crate::vocab::sort_by_key;
 use crate::{
     contract::Decision,
     policy::DrainOrder,
@@ -88,8 +89,8 @@ impl Spec {
     pub(super) fn turns(&self, order: DrainOrder) -> Vec<TurnPlan> {
         let mut workloads: Vec<_> = self.workloads.iter().collect();
         match order {
-            DrainOrder::LowestFirst => workloads.sort_by_key(|workload| workload.priority),
-            DrainOrder::HighestFirst => workloads.sort_by_key(|workload| Reverse(workload.priority)),
+            DrainOrder::LowestFirst => sort_by_key(&mut workloads, |workload| workload.priority),
+            DrainOrder::HighestFirst => sort_by_key(&mut workloads, |workload| Reverse(workload.priority)),
         }
         let (mut wave, mut turns) = (0, Vec::new());
         for (at, workload) in workloads.iter().enumerate() {

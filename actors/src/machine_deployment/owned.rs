@@ -4,6 +4,7 @@ use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
+use crate::vocab::sort_by_key;
 use crate::{
     machine::Spec as MachineSpec,
     vocab::{FailureReason, Name, Timestamp},
@@ -76,7 +77,7 @@ impl OwnedSet {
 /// The sets, told apart by the template that is in force. The new one is the oldest that has it.
 pub fn find<'a>(sets: &'a BTreeMap<Name, OwnedSet>, template: &MachineSpec) -> Found<'a> {
     let mut by_age: Vec<&OwnedSet> = sets.values().filter(|set| !set.leaves).collect();
-    by_age.sort_by_key(|set| set.age());
+    sort_by_key(&mut by_age, |set| set.age());
     let place = by_age.iter().position(|set| *set.template == *template);
     Found { new: place.map(|place| by_age.remove(place)), old: by_age }
 }
@@ -100,6 +101,6 @@ pub fn max_revision<'a>(sets: impl IntoIterator<Item = &'a OwnedSet>) -> u64 {
 /// The revision before the highest; 0 if there is none.
 pub fn last_revision<'a>(sets: impl IntoIterator<Item = &'a OwnedSet>) -> u64 {
     let mut revisions: Vec<u64> = sets.into_iter().map(|set| set.revision).collect();
-    revisions.sort_by_key(|revision| Reverse(*revision));
+    sort_by_key(&mut revisions, |revision| Reverse(*revision));
     revisions.get(1).copied().unwrap_or(0)
 }

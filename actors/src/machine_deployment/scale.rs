@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::{Found, OwnedSet, Size, Strategy, active_or_latest, bounds};
+use crate::vocab::sort_by_key;
 
 /// The sizes for another number of machines. Sets that keep theirs are named, too, if they were scaled for another number.
 pub fn scale(strategy: Strategy, replicas: u32, found: &Found<'_>, fallback: u32) -> Vec<Size> {
@@ -30,7 +31,7 @@ pub fn scale(strategy: Strategy, replicas: u32, found: &Found<'_>, fallback: u32
             .collect();
     }
     // The larger ones first, and of those the older ones: they are in order of age already.
-    active.sort_by_key(|set| Reverse(set.replicas));
+    sort_by_key(&mut active, |set| Reverse(set.replicas));
     let mut added = 0;
     let mut sizes = Vec::new();
     for set in &active {

@@ -1,6 +1,7 @@
 //! Who goes first.
 
 use super::Member;
+use crate::vocab::sort_by_key;
 use crate::vocab::{MachinePhase, Timestamp};
 
 /// The priority of a machine that has none of its own.
@@ -9,7 +10,7 @@ const PRIORITY: i32 = 3;
 /// The machines, those that shall go first first: lower priority, then what is least useful, then the oldest.
 pub fn ranked(members: &[Member]) -> Vec<&Member> {
     let mut ranked: Vec<&Member> = members.iter().collect();
-    ranked.sort_by_key(|member| rank(member));
+    sort_by_key(&mut ranked, |member| rank(member));
     ranked
 }
 

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::{Deciders, Difference, Divergence, Options, ReplayError, ReplayReport, What, pass::run};
 use crate::policy::Document;
+use crate::vocab::sort_by_key;
 
 /// What a rehearsal found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -131,7 +132,7 @@ fn groups(flips: &[Divergence]) -> Vec<FlipGroup> {
         groups.entry(key).or_insert_with(new).count += 1;
     }
     let mut groups: Vec<FlipGroup> = groups.into_values().collect();
-    groups.sort_by_key(|group| (group.flip, std::cmp::Reverse(group.count), group.first));
+    sort_by_key(&mut groups, |group| (group.flip, std::cmp::Reverse(group.count), group.first));
     groups
 }
 

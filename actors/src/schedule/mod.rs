@@ -14,3 +14,7 @@ pub(crate) mod shell;
 
 pub use backoff::backoff_ms;
 pub use heap::Timetable;
+#[cfg(all(feature = "shell", feature = "testing"))]
+pub use shell::Upcoming;
+#[cfg(feature = "shell")]
+pub use shell::{ScheduleActor, ScheduledWake, StartSchedule};

@@ -7,9 +7,10 @@ use actix::{Actor, Addr};
 use bailiwick_journal::{Journal, StreamId};
 
 use super::{
-    AnyCommand, Ask, AskError, Limits, Origin, Providers, RebuildError, Registry, ScheduleActor, Services, StartAll,
-    StartSchedule, Supervisors, rebuild, start_supervisors,
+    AnyCommand, Ask, AskError, Limits, Origin, Providers, RebuildError, Registry, Services, StartAll, rebuild,
 };
+use crate::schedule::{ScheduleActor, StartSchedule};
+use crate::supervisor::{Supervisors, start_supervisors};
 use crate::{
     contract::{Decider, PolicyInForce},
     policy,

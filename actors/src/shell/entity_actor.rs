@@ -14,8 +14,9 @@ use bailiwick_journal::{
     AppendError, Appended, Draft, Entry, Intake, Outcome, Position, StreamId, Version, crash, digest,
 };
 
-use super::{Answer, AskError, Executor, Kind, Origin, Perform, ScheduleActor, ScheduledWake, Services, Urgency, Work};
+use super::{Answer, AskError, Executor, Kind, Origin, Perform, Services, Urgency, Work};
 use crate::contract::{Decider, Decoded, Entity, Known, NoView, Recorded as RecordedVerdict, Request, Stored, Verdict};
+use crate::schedule::{ScheduleActor, ScheduledWake};
 
 /// How often a decision is made again because somebody else changed the stream meanwhile.
 const TRIES_MAX: u32 = 5;

@@ -29,16 +29,6 @@ mod table;
 mod taken_over;
 mod undoing;
 
-#[cfg(feature = "testing")]
-pub use crate::schedule::shell::Upcoming;
-pub use crate::{
-    schedule::shell::{ScheduleActor, ScheduledWake, StartSchedule},
-    supervisor::{
-        machines::shell::{AgentReport, Heartbeat, PROVIDER, Unseen},
-        shell::{AnySupervision, Supervision, SupervisorActor, Supervisors, start_supervisors},
-        storage::shell::{DevicesSeen, Unsure},
-    },
-};
 pub use allowance::Allowance;
 pub use assemble::{AssembleError, Resumed, Running, assemble};
 pub use budgets::{BudgetSeen, Budgets};

@@ -5,10 +5,11 @@ use std::{collections::BTreeMap, ops::ControlFlow};
 use bailiwick_journal::{EntryView, Filter, Journal, Position, ReadError, StreamId};
 
 use super::{
-    AnySupervision, Supervision, TakenOver,
+    TakenOver,
     any::AnyEntity,
     table::{ADDED, KINDS, KindEntry},
 };
+use crate::supervisor::{AnySupervision, Supervision};
 use crate::{
     contract::{Decider, Decoded, DecodedEvents, Entity, PolicyInForce, StoredError},
     policy,

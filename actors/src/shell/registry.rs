@@ -10,10 +10,11 @@ use actix::{Actor, Addr, AsyncContext, Context, Handler, Message, ResponseFuture
 use bailiwick_journal::{AppendError, Body, Draft, EntryKind, Intake, Meta, Outcome, StreamId, digest};
 
 use super::{
-    Answer, Ask, AskError, Executor, Limits, ScheduleActor, Services,
+    Answer, Ask, AskError, Executor, Limits, Services,
     any::AnyAddr,
     table::{self, Around},
 };
+use crate::schedule::ScheduleActor;
 use crate::vocab::{Timestamp, derived_uuid};
 
 /// How often a note about a broken actor is tried again because the stream has changed meanwhile.

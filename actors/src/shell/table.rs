@@ -6,10 +6,12 @@ use actix::{Actor, WeakAddr};
 use bailiwick_journal::{Entry, StreamId};
 
 use super::{
-    AnyCommand, AnySupervision, AskError, EntityActor, Executor, Kind, ScheduleActor, Services, Supervision,
+    AnyCommand, AskError, EntityActor, Executor, Kind, Services,
     any::{AnyAddr, AnyEntity},
     entity_actor::verdict_text,
 };
+use crate::schedule::ScheduleActor;
+use crate::supervisor::{AnySupervision, Supervision};
 use crate::{
     contract::Entity,
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,

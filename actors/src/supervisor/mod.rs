@@ -17,6 +17,8 @@ pub mod storage;
 pub(crate) mod shell;
 
 pub use order::{Issued, Order, Ordered, Orders};
+#[cfg(feature = "shell")]
+pub use shell::{AnySupervision, Supervision, SupervisorActor, Supervisors, start_supervisors};
 
 use bailiwick_journal::{Position, StreamId};
 use uuid::Uuid;

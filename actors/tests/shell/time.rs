@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 
 use bailiwick_actors::{
     machine::Command,
-    shell::{AnyCommand, Running, StartSchedule, Upcoming},
+    schedule::{StartSchedule, Upcoming},
+    shell::{AnyCommand, Running},
     vocab::{FaultCode, Timestamp},
 };
 use bailiwick_journal::StreamId;

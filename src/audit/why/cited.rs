@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use bailiwick_actors::{
     contract::Stored,
-    shell::PROVIDER,
+    supervisor::machines::PROVIDER,
     supervisor::{Orders, machine_sets, machines, replica_sets, storage},
 };
 use bailiwick_journal::{Body, Cite, Entry, EntryKind, Filter, Journal, Position, ReadError, Version};
@@ -12,6 +12,7 @@ use bailiwick_journal::{Body, Cite, Entry, EntryKind, Filter, Journal, Position,
 use super::Source;
 
 use crate::custom_kind;
+use bailiwick_actors::vocab::sort_by_key;
 
 /// An entry with those of its events that something rests on.
 #[derive(Clone, Debug)]
@@ -84,7 +85,7 @@ pub(super) fn causes(
     if let Some(position) = header.meta.cause {
         follow_cause(journal, entry, position, &mut causes);
     }
-    causes.found.sort_by_key(|found| {
+    sort_by_key(&mut causes.found, |found| {
         let theirs = &found.entry.header;
         (theirs.stream == header.stream, std::cmp::Reverse(theirs.position))
     });

@@ -22,6 +22,8 @@ use super::{
     wire::{ListedMember, MemberList, Nothing, ServerStatus},
 };
 use crate::providers::access::Environment;
+use bailiwick_actors::vocab::sort_by;
+use bailiwick_actors::vocab::sort_by_key;
 
 /// How long a server may take to say how it is. One that was stopped answers nothing at all.
 const LOOK_TIME: Duration = Duration::from_secs(3);
@@ -131,8 +133,8 @@ async fn ask_all(contact: &Contact, reach: &Arc<Reach>) -> (Vec<Answered>, Vec<F
         }
     }
     // In the same order whoever answers first.
-    answered.sort_by_key(|it| it.status.header.member_id);
-    faults.sort();
+    sort_by_key(&mut answered, |it| it.status.header.member_id);
+    sort_by(&mut faults, Ord::cmp);
     (answered, faults)
 }
 

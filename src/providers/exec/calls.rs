@@ -4,16 +4,15 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     ports::{InstanceStatus, Listing, Lookup, MachineInstance},
-    shell::AgentReport,
+    supervisor::machines::AgentReport,
     vocab::{EffectId, Fault, FaultCode, Timestamp},
 };
 use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::{
-    ExecProvider,
-    host::Order,
-    owner,
+    ExecProvider, owner,
+    shared::Order,
     table::Call,
     trouble::Trouble,
     trust::{self, Found},

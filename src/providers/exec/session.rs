@@ -16,9 +16,9 @@ use tracing::{debug, info, warn};
 
 use super::{
     ExecConfig,
-    host::{Order, Shared},
     lines::{Lines, Read},
     process::{Group, Process, end_predecessor},
+    shared::{Order, Shared},
     stderr::{LastWords, listen},
     table::{Table, request},
     trouble::Trouble,

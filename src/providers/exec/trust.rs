@@ -25,6 +25,7 @@ use crate::{
     providers::known::is_blotted,
     text::{harmless, is_hostile},
 };
+use bailiwick_actors::vocab::sort_by;
 
 /// How an answer to a question by id is looked at.
 pub(super) type Found<T> = fn(EffectId, Value) -> Result<Lookup<T>, Fault>;
@@ -83,7 +84,7 @@ fn condition(told: ToldCondition) -> Condition {
 
 /// A list in order. Two items of one id cannot both be right: then something may be missing, too.
 pub(super) fn without_twins<T: Ord>(mut listing: Listing<T>, effect: fn(&T) -> EffectId) -> Listing<T> {
-    listing.items.sort();
+    sort_by(&mut listing.items, Ord::cmp);
     let count = listing.items.len();
     let mut seen = BTreeSet::new();
     listing.items.retain(|item| seen.insert(effect(item)));

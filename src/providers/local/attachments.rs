@@ -4,36 +4,21 @@
 //! about), the claim (exclusive: whoever comes second is refused), the link. They go in the order link, claim, record.
 //! Every step can be repeated.
 
-use std::{
-    fs, io,
-    os::unix::fs::symlink,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, os::unix::fs::symlink, path::Path};
 
 use bailiwick_actors::{
     ports::{AttachVolume, AttachmentInfo, DetachVolume, Lookup},
-    vocab::{EffectId, Fault, FaultCode, Name},
+    vocab::{EffectId, Fault, FaultCode},
 };
 use bailiwick_journal::crash;
-use serde::{Deserialize, Serialize};
 
 use super::{
     Inner,
+    claims::{Claim, claim_path, forget_stale_claim, has_link, is_there, link_target, read_claim, take_back},
     fault::{OrFault, failed_precondition},
     volumes,
 };
 use crate::agent::{directory::MachineDir, files};
-
-/// Who holds a volume; stands in its directory as `attached.json` and, as the record, in `attachments/`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Claim {
-    attachment: EffectId,
-    machine: Name,
-    machine_effect: EffectId,
-    volume: Name,
-    volume_effect: EffectId,
-    read_only: bool,
-}
 
 /// Attaches a volume, or finds that it is attached under this id.
 pub fn attach(inner: &Inner, wish: AttachVolume) -> Result<AttachmentInfo, Fault> {
@@ -108,43 +93,13 @@ pub fn lookup(inner: &Inner, id: EffectId) -> Result<Lookup<AttachmentInfo>, Fau
     Ok(Lookup::Absent)
 }
 
-/// The machine that a volume is attached to; a claim of a machine that is gone does not count.
-pub fn holder(inner: &Inner, volume: EffectId) -> Result<Option<Name>, Fault> {
-    match read_claim(inner, volume)? {
-        Some(claim) if is_there(&inner.home.machine(claim.machine_effect))? => Ok(Some(claim.machine)),
-        _ => Ok(None),
-    }
-}
-
-/// Removes the claim of a machine that is gone.
-pub fn forget_stale_claim(inner: &Inner, volume: EffectId) -> Result<(), Fault> {
-    read_claim(inner, volume)?.map_or(Ok(()), |claim| take_back(inner, &claim))
-}
-
 fn info(machine: &MachineDir, claim: &Claim) -> AttachmentInfo {
     let path = volumes::image(&machine.volume(&claim.volume)).to_string_lossy().into_owned();
     AttachmentInfo { path, read_only: claim.read_only }
 }
 
-/// A machine is there as long as its directory is, whether it runs or not.
-fn is_there(machine: &MachineDir) -> Result<bool, Fault> {
-    match fs::symlink_metadata(machine.path()) {
-        Ok(found) => Ok(found.is_dir()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error).or_fault("find the machine's directory"),
-    }
-}
-
 fn read_record(record: &Path) -> Result<Option<Claim>, Fault> {
     files::read_json(record).or_fault("read the attachment's record")
-}
-
-fn claim_path(inner: &Inner, volume: EffectId) -> PathBuf {
-    inner.home.volume(volume).join("attached.json")
-}
-
-fn read_claim(inner: &Inner, volume: EffectId) -> Result<Option<Claim>, Fault> {
-    files::read_json(&claim_path(inner, volume)).or_fault("read who holds the volume")
 }
 
 /// Puts the claim in place with its whole content, or fails if there is one: a hard link does both.
@@ -166,16 +121,6 @@ fn place_claim(inner: &Inner, claim: &Claim) -> io::Result<()> {
     crash::point("local-claim-placed");
     files::remove_file(&unfinished)?;
     files::sync_parent(&place)
-}
-
-/// Relative, so that the whole root can be moved.
-fn link_target(volume: EffectId) -> PathBuf {
-    Path::new("../../../volumes").join(volume.to_string())
-}
-
-fn has_link(machine: &MachineDir, claim: &Claim) -> bool {
-    let target = link_target(claim.volume_effect);
-    fs::read_link(machine.volume(&claim.volume)).is_ok_and(|found| found == target)
 }
 
 /// A volume that was removed and declared again has the same name under another id; the link of the first one must not be
@@ -203,27 +148,4 @@ fn place_link(machine: &MachineDir, claim: &Claim) -> io::Result<()> {
     symlink(link_target(claim.volume_effect), &link)?;
     crash::point("local-after-link");
     files::sync_parent(&link)
-}
-
-/// Undoes all steps of an attachment, the last one first.
-fn take_back(inner: &Inner, claim: &Claim) -> Result<(), Fault> {
-    let machine = inner.home.machine(claim.machine_effect);
-    if has_link(&machine, claim) {
-        let link = machine.volume(&claim.volume);
-        remove_durably(&link).or_fault("remove the link")?;
-    }
-    crash::point("local-after-unlink");
-    let place = claim_path(inner, claim.volume_effect);
-    remove_durably(&place).or_fault("remove the claim")?;
-    crash::point("local-after-unclaim");
-    files::remove_file(&inner.home.attachment(claim.attachment)).or_fault("remove the attachment's record")
-}
-
-/// Removes a file or link for good; if its directory goes at the same time, that does it too.
-fn remove_durably(path: &Path) -> io::Result<()> {
-    files::remove_file(path)?;
-    match files::sync_parent(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        synced => synced,
-    }
 }

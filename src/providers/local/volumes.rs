@@ -14,7 +14,7 @@ use bailiwick_actors::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Inner, attachments,
+    Inner, claims,
     fault::{OrFault, failed_precondition},
     home::{self, Found},
 };
@@ -75,10 +75,10 @@ pub fn destroy(inner: &Inner, id: EffectId) -> Result<(), Fault> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error).or_fault("find the volume's directory"),
     }
-    if let Some(holder) = attachments::holder(inner, id)? {
+    if let Some(holder) = claims::holder(inner, id)? {
         return failed_precondition(format!("the volume is attached to machine {holder}"));
     }
-    attachments::forget_stale_claim(inner, id)?;
+    claims::forget_stale_claim(inner, id)?;
     home::discard(&directory).or_fault("remove the volume")
 }
 

@@ -25,6 +25,7 @@ use super::{
     errors::{self, code},
     status::View,
 };
+use bailiwick_actors::vocab::{sort_by, sort_by_key};
 
 /// How long a server may take to say how it is. One that was stopped answers nothing at all.
 const LOOK_TIME: Duration = Duration::from_secs(3);
@@ -116,7 +117,7 @@ async fn ask(admin: &Arc<dyn Admin>, contact: &Contact, hosts: impl Iterator<Ite
     }
     let mut answered = asking.join_all().await;
     // In the same order whoever answers first.
-    answered.sort_by(|one, other| one.host.cmp(&other.host));
+    sort_by(&mut answered, |one, other| one.host.cmp(&other.host));
     answered
 }
 
@@ -136,7 +137,7 @@ fn tellers(contact: &Contact, answered: &[Answered]) -> Result<Vec<Teller>, Faul
     let (ours, strangers): (Vec<Teller>, Vec<Teller>) =
         answered.iter().filter_map(teller).partition(|teller| teller.view.set == contact.set.as_str());
     let mut tellers: Vec<Teller> = ours.into_iter().filter(|it| it.view.state != MemberState::Removed).collect();
-    tellers.sort_by_key(|teller| std::cmp::Reverse(teller.weight()));
+    sort_by_key(&mut tellers, |teller| std::cmp::Reverse(teller.weight()));
     // One server may have answered at two addresses.
     let mut seen = BTreeSet::new();
     tellers.retain(|teller| seen.insert(teller.view.teller));

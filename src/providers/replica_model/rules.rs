@@ -7,7 +7,12 @@ use bailiwick_actors::{
     vocab::{Fault, FaultCode},
 };
 
-use super::world::Flavor;
+/// Whose rules a set follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flavor {
+    Mongodb,
+    Etcd,
+}
 
 /// What a server knows when it is asked to change the members.
 pub(super) struct Asked<'a> {

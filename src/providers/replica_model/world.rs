@@ -23,11 +23,12 @@ use bailiwick_actors::{
 
 use super::{
     faults::{Fate, ModelFaults},
-    rules::{self, Asked},
+    rules::{self, Asked, Flavor},
 };
 #[cfg(feature = "testing")]
 use crate::providers::mongodb::Document;
 use crate::providers::simulated::Dice;
+use bailiwick_actors::vocab::sort_by_key;
 
 /// How long a new member copies data before it is ready.
 const SYNC_MS: u64 = 4_000;
@@ -40,13 +41,6 @@ const FROZEN_MS: u64 = 60_000;
 
 /// What a plan knew of a server may be this old when the step is taken: the longest calls, and writes that come late.
 const STALE_MS: u64 = 15_000;
-
-/// Whose rules a set follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flavor {
-    Mongodb,
-    Etcd,
-}
 
 /// Servers and their sets. Clones are the same world.
 #[derive(Clone, Debug)]
@@ -259,7 +253,7 @@ impl World {
     fn settle(&mut self, name: &Name, now: Timestamp) {
         let Some(set) = self.sets.get_mut(name) else { return };
         let mut due: Vec<(Timestamp, Stamp, Action)> = set.late.extract_if(.., |(at, ..)| *at <= now).collect();
-        due.sort_by_key(|(at, ..)| *at);
+        sort_by_key(&mut due, |(at, ..)| *at);
         for (at, base, action) in due {
             self.elect(name, at);
             // Nobody hears whether it was refused.

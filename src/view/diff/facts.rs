@@ -17,26 +17,23 @@ use bailiwick_actors::{
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
-use serde::Serialize;
 use serde_json::Value;
 
 use super::super::{
     Fleet,
-    declared::{self, filled, of},
+    declared::{self, of},
     documents::says,
     kinds::kind,
     members::{MemberRow, rows as member_rows},
     policies::as_declared,
-    replica_sets::Planned,
     rows::{health_word, lost_beneath, node_word, withheld_from},
 };
+use crate::view::planned::Planned;
+use crate::view::told::{Facts, Told};
 use crate::{
     custom_kind::CustomKind,
     words::{started_with, step_in_words},
 };
-
-/// The facts of one entity, by name: `status`, `instance`, `spec.constraints.cores`.
-pub type Facts = BTreeMap<String, Value>;
 
 /// The facts of an entity; none if it does not exist. The supervisor of machines always does: it has seen the world.
 pub fn facts(fleet: &Fleet, stream: &StreamId) -> Option<Facts> {
@@ -55,61 +52,6 @@ pub fn facts(fleet: &Fleet, stream: &StreamId) -> Option<Facts> {
 /// Whether a stream is the one that tells what was seen of machines.
 pub(super) fn is_supervisor(stream: &StreamId) -> bool {
     stream.kind() == machines::State::KIND && stream.name() == machines::View::NAME
-}
-
-/// Facts that are being put together.
-#[derive(Default)]
-pub(in crate::view) struct Told(Facts);
-
-impl Told {
-    /// What has a status and a uid.
-    fn of(status: &'static str, uid: impl ToString) -> Self {
-        let mut told = Self::default();
-        told.put("status", status);
-        told.put("uid", uid.to_string());
-        told
-    }
-
-    fn put(&mut self, fact: &str, value: impl Serialize) {
-        if let Some(value) = filled(value) {
-            self.0.insert(fact.to_owned(), value);
-        }
-    }
-
-    /// The same of something optional, and of whatever can be shown.
-    fn show(&mut self, fact: &str, value: Option<impl ToString>) {
-        self.put(fact, value.map(|value| value.to_string()));
-    }
-
-    fn names(&mut self, fact: &str, names: impl IntoIterator<Item = impl ToString>) {
-        self.put(fact, names.into_iter().map(|name| name.to_string()).collect::<Vec<_>>());
-    }
-
-    /// What was declared, field by field: `spec.constraints.cores`, `spec.workloads[0].name`.
-    fn fields(&mut self, path: &str, value: impl Serialize) {
-        self.field(path, serde_json::to_value(value).unwrap_or(Value::Null));
-    }
-
-    fn field(&mut self, path: &str, value: Value) {
-        match value {
-            Value::Object(fields) => {
-                for (name, value) in fields {
-                    self.field(&format!("{path}.{name}"), value);
-                }
-            }
-            Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
-                for (index, item) in items.into_iter().enumerate() {
-                    self.field(&format!("{path}[{index}]"), item);
-                }
-            }
-            leaf => self.put(path, leaf),
-        }
-    }
-
-    /// What is wrong, each once and without the times at which it was tried.
-    fn trouble(&mut self, what: impl IntoIterator<Item = String>) {
-        self.put("trouble", what.into_iter().collect::<Vec<_>>().join("; "));
-    }
 }
 
 pub(in crate::view) fn machine(fleet: &Fleet, stream: &StreamId, state: &machine::State) -> Told {

@@ -1,45 +1,26 @@
 //! Kinds that this program has registered.
 
-use std::collections::BTreeMap;
-
 use bailiwick_actors::{
     contract::{Fold, Folded},
     custom::{Kept, Resource},
     vocab::{Effort, Life},
 };
 use bailiwick_journal::StreamId;
-use serde::Serialize;
 
 use super::{Portrait, Shown};
+use crate::view::effort::{effort_detail, stream};
+use crate::view::portrait::{CustomRow, Row};
+use crate::view::told::Told;
+use crate::view::unmet::Unmet;
 use crate::{
     custom_kind::CustomKind,
     view::{
         Fleet,
-        describe::{Row, json},
-        diff::facts::{self, Told},
-        rows::{effort_detail, stream},
-        why_not::{A_REQUEST, NO_REQUEST, THE_END, Unmet, declared, effort_unmet},
+        describe::json,
+        diff::facts,
+        why_not::{A_REQUEST, NO_REQUEST, THE_END, declared, effort_unmet},
     },
 };
-
-/// An entity of a registered kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CustomRow {
-    pub name: String,
-    pub status: &'static str,
-    pub life: String,
-    pub ready: bool,
-    pub provider: String,
-    /// What it says in the columns of its kind.
-    #[serde(flatten)]
-    pub cells: BTreeMap<&'static str, Option<String>>,
-    pub age_ms: u64,
-    pub next_try_ms: Option<u64>,
-    pub detail: Option<String>,
-    pub version: u64,
-    pub changed_ms: u64,
-}
 
 /// The entities of a kind that exist, by name.
 pub(super) fn rows<K: CustomKind>(fleet: &Fleet) -> Vec<CustomRow> {

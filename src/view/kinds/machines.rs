@@ -9,17 +9,20 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 
 use super::{Portrait, Shown};
+use crate::view::portrait::Row;
+use crate::view::told::Told;
+use crate::view::unmet::Unmet;
 use crate::view::{
     Fleet,
     blockers::{Obstacle, of_machine},
     declared::{self, of},
-    describe::{Row, agent_row, conditions_of},
-    diff::facts::{self, Told},
+    describe::{agent_row, conditions_of},
+    diff::facts,
     machine_classes::machine_class_row,
     machine_deployments::machine_deployment_row,
     machine_sets::machine_set_row,
     rows::machine_row,
-    why_not::{Unmet, machine_missing},
+    why_not::machine_missing,
     why_not_classes::of_machine_class,
     why_not_sets::{of_machine_deployment, of_machine_set},
 };

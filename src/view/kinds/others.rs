@@ -9,17 +9,19 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 
 use super::{Portrait, Shown};
+use crate::view::portrait::Row;
+use crate::view::told::Told;
+use crate::view::unmet::Unmet;
 use crate::view::{
     Fleet,
     declared::{self, of},
-    describe::{Row, json},
-    diff::facts::{self, Told},
+    describe::json,
+    diff::facts,
     documents::document_row,
     members::{member_row, members_of},
     policies::as_declared,
     replica_sets::replica_set_row,
     rows::policy_row,
-    why_not::Unmet,
     why_not_sets::{of_member, of_replica_set},
 };
 

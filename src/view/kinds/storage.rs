@@ -9,15 +9,16 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 
 use super::{Portrait, Shown};
+use crate::view::portrait::Row;
+use crate::view::told::Told;
+use crate::view::unmet::Unmet;
 use crate::view::{
     Fleet,
     blockers::{Obstacle, of_attachment, of_filesystem, of_volume},
     declared::{self, of},
-    describe::Row,
-    diff::facts::{self, Told},
+    diff::facts,
     filesystem_rows::{filesystem_attachment_row, filesystem_row},
     rows::{attachment_row, volume_row},
-    why_not::Unmet,
     why_not_storage::storage_missing,
 };
 

@@ -36,6 +36,8 @@ pub use asking::{Question, Round, answered, questions};
 pub use deleted::Deleted;
 pub use evicting::going_on;
 pub use observe::differences;
+#[cfg(feature = "shell")]
+pub use shell::{AgentReport, Heartbeat, PROVIDER, Unseen};
 pub use state::{
     Change, Command, Effect, Event, Found, Reason, Rejection, Sighting, SightingStatus, State, Unclaimed, Withholding,
 };

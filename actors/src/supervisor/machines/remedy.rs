@@ -20,6 +20,7 @@ use super::{
     seen::Seen,
     tally::{Standing, group},
 };
+use crate::vocab::sort_by;
 use crate::{
     contract::Folded,
     machine::{self, Health, Instance, Report, Step, rules::budget},
@@ -44,7 +45,7 @@ pub(super) fn remedies(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<N
     let names: BTreeSet<&Name> = machines.iter().chain(&view.overdue).chain(state.withheld.keys()).collect();
     let mut patients: Vec<Patient<'_>> = names.iter().filter_map(|name| patient(seen, facts, name)).collect();
     // Who is gone comes first, then whoever waits longest.
-    patients.sort_by(|a, b| (a.overdue, &a.name).cmp(&(b.overdue, &b.name)));
+    sort_by(&mut patients, |a, b| (a.overdue, &a.name).cmp(&(b.overdue, &b.name)));
     let zones: BTreeSet<&Zone> = patients.iter().filter_map(|patient| patient.zone.as_ref()).collect();
     let silent = zones.into_iter().filter(|zone| is_silent(seen, facts, zone)).cloned().collect();
     let all_silent = !patients.is_empty() && are_all_silent(seen, facts);

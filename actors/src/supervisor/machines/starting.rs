@@ -9,6 +9,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
+use crate::vocab::sort_by_key;
 use crate::{
     document::{Application, Documents, ImageMetadata, InForce, Kind, Model},
     machine::{
@@ -185,7 +186,7 @@ impl<'a> Starting<'a> {
         if fitting.is_empty() {
             return Err(Unstartable::NoImage { base: base.clone(), arch: arch.into(), stream: stream.into() });
         }
-        fitting.sort_by_key(|image| Reverse(image.says.priority));
+        sort_by_key(&mut fitting, |image| Reverse(image.says.priority));
         fitting.truncate(IMAGES_MAX);
         self.cited.extend(fitting.iter().map(|image| image.cited(Kind::ImageMetadata)));
         Ok(fitting.iter().map(|image| start_image(image.says)).collect())

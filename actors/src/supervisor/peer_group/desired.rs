@@ -16,6 +16,7 @@ use super::{
     verdict::{Desired, Finding, NotChosen, Refusal, Refused, StepReason, Verdict},
     votes::{self, Voters},
 };
+use crate::vocab::sort_by_key;
 use crate::vocab::{
     Text,
     guard::{self, Guard},
@@ -220,7 +221,7 @@ impl<'a> Target<'a> {
         let mut machines: Vec<usize> = (0..roll.machines.len()).filter(|at| !has_place(*at)).collect();
         // Where there is no way from voter to member without a vote, who wants no vote is no member.
         machines.retain(|at| self.rules.can_demote || roll.machines[*at].wants_vote);
-        machines.sort_by_key(|at| !roll.machines[*at].wants_vote);
+        sort_by_key(&mut machines, |at| !roll.machines[*at].wants_vote);
         let mut room = self.stay.room;
         let mut ids = Ids::of(self.snapshot, self.rules);
         let mut newcomers = Vec::new();

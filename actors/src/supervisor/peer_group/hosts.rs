@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::{addresses::HostPort, snapshot::MemberId};
+use crate::vocab::sort_by_key;
 
 /// A number for each address, whatever its spelling; 0 is that of an empty one.
 #[derive(Debug, Default)]
@@ -77,7 +78,7 @@ impl Claim<'_> {
 
 /// Settles all claims of so many members, to so many addresses.
 pub(super) fn settle<'a>(mut claims: Vec<Claim<'a>>, members: usize, numbers: &Numbers<'_>) -> Hosts<'a> {
-    claims.sort_by_key(|claim| claim.rank);
+    sort_by_key(&mut claims, |claim| claim.rank);
     let exchanged = in_circles(&claims);
     // By address: who has it. Those who stay come first, so nobody who moves can take their place.
     let mut taken: Vec<Option<usize>> = vec![None; numbers.count() + 1];

@@ -6,6 +6,7 @@ use super::{
     roll::Statuses,
     snapshot::{Member, MemberState, MemberStatus},
 };
+use crate::vocab::sort_by;
 
 /// The name of the gauge. Source: Juju's, under our name.
 pub const NAME: &str = "bailiwick_replica_set_member";
@@ -29,6 +30,6 @@ pub fn gauges(members: &[Member], statuses: &[MemberStatus]) -> Vec<Gauge> {
         Some(Gauge { id, address, state: status.state, healthy: status.healthy })
     };
     let mut gauges: Vec<Gauge> = members.iter().filter_map(gauge).collect();
-    gauges.sort();
+    sort_by(&mut gauges, Ord::cmp);
     gauges
 }

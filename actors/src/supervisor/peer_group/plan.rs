@@ -16,6 +16,7 @@ use super::{
     verdict::{Action, Change, Held, Step, StepReason},
 };
 use crate::vocab::guard::{self, Guard};
+use crate::vocab::sort_by_key;
 
 /// The steps, and why they end before the target if they do.
 #[derive(Debug, Default)]
@@ -153,7 +154,7 @@ impl Draft<'_> {
         if places.is_empty() {
             return Ok(None);
         }
-        places.sort_by_key(|at| self.primary == Ok(*at));
+        sort_by_key(&mut places, |at| self.primary == Ok(*at));
         // An address that another one still has is refused as a clash.
         let mut held = Held::AddressHeld;
         if !guard::holds(Guard::OneAddressAtATime) {
@@ -192,7 +193,7 @@ impl Draft<'_> {
         };
         let mut losing: Vec<usize> = open.iter().copied().filter(loses).collect();
         // Unwanted first, then who is not healthy, then who is furthest behind, then in the order of machines.
-        losing.sort_by_key(|at| {
+        sort_by_key(&mut losing, |at| {
             let slot = &self.slots[*at];
             let is_wanted = matches!(slot.why, StepReason::OddCount | StepReason::TooManyVoters);
             (is_wanted, slot.ready, Reverse(slot.lag_ms), *at)

@@ -2,6 +2,7 @@
 
 use super::snapshot::{Machine, MachineId, Member, MemberId, MemberState, MemberStatus, Snapshot};
 use crate::vocab::Life;
+use crate::vocab::{sort_by, sort_by_key};
 
 /// The machines in order, the members as they are in the configuration, and who belongs to whom.
 #[derive(Debug)]
@@ -90,7 +91,7 @@ impl Seat<'_> {
 /// Machines by id, each once.
 pub(super) fn in_order<'a>(machines: impl Iterator<Item = &'a Machine>) -> Vec<&'a Machine> {
     let mut machines: Vec<&Machine> = machines.collect();
-    machines.sort_by(|one, other| one.id.cmp(&other.id));
+    sort_by(&mut machines, |one, other| one.id.cmp(&other.id));
     machines.dedup_by(|next, kept| next.id == kept.id);
     machines
 }
@@ -101,7 +102,7 @@ pub(super) struct Statuses<'a>(Vec<&'a MemberStatus>);
 impl<'a> Statuses<'a> {
     pub(super) fn of(statuses: &'a [MemberStatus]) -> Self {
         let mut last: Vec<&MemberStatus> = statuses.iter().rev().collect();
-        last.sort_by_key(|status| status.id);
+        sort_by_key(&mut last, |status| status.id);
         last.dedup_by_key(|status| status.id);
         Self(last)
     }

@@ -8,6 +8,7 @@ use super::{
     verdict::NotChosen,
 };
 use crate::vocab::guard::{self, Guard};
+use crate::vocab::sort_by_key;
 
 /// The voters of the target, and why others are none.
 #[derive(Debug, Default)]
@@ -99,10 +100,10 @@ fn keep_to_the_limit(chosen: &mut Vec<Entrant>, max: usize, left_out: &mut BTree
     if chosen.len() <= max {
         return;
     }
-    chosen.sort_by_key(|entrant| (!entrant.primary, !(entrant.present && entrant.ready), entrant.machine));
+    sort_by_key(chosen, |entrant| (!entrant.primary, !(entrant.present && entrant.ready), entrant.machine));
     let over = chosen.drain(max..);
     left_out.extend(over.map(|entrant| (entrant.machine, NotChosen::VotersFull { max })));
-    chosen.sort_by_key(|entrant| entrant.machine);
+    sort_by_key(chosen, |entrant| entrant.machine);
 }
 
 /// The last one who has no vote yet; else, of the voters, one that is not healthy, the one furthest behind, the first of

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bailiwick_journal::Version;
 
 use super::View;
+use crate::vocab::sort_by_key;
 use crate::{
     contract::Folded,
     member::{self, Part, Picture, Sighting, Task},
@@ -93,7 +94,7 @@ fn machines(state: &ReplicaSet) -> BTreeMap<MemberId, Name> {
 /// The member that stands for each machine: of several one that votes, of these the one with the lowest id.
 pub(super) fn standing(state: &ReplicaSet) -> BTreeMap<Name, &Member> {
     let mut members: Vec<&Member> = state.seen.iter().flat_map(|seen| &seen.configuration.members).collect();
-    members.sort_by_key(|member| (!member.is_voter(), member.id));
+    sort_by_key(&mut members, |member| (!member.is_voter(), member.id));
     let mut standing = BTreeMap::new();
     for member in members {
         if let Some(machine) = machine(member) {

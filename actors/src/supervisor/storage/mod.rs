@@ -33,6 +33,8 @@ mod tests;
 
 pub use gone::{Gone, GoneVolume};
 pub use listing::{Absence, has_volumes, machines_with_volumes, volume_changes};
+#[cfg(feature = "shell")]
+pub use shell::{DevicesSeen, Unsure};
 pub use sighting::{Sighted, changes};
 pub use state::{Command, DeviceChange, Effect, Event, Reason, Rejection, State, VolumeChange};
 pub use status::{Linked, StorageStatus, Told, of_filesystem, of_volume};

@@ -21,6 +21,7 @@ use crate::providers::mongodb::{
     document::{document, double, int, integer},
     errors::code,
 };
+use bailiwick_actors::vocab::sort_by_key;
 
 /// How long a configuration takes to reach a majority, in milliseconds.
 const PROPAGATION_MS: (u64, u64) = (20, 3_000);
@@ -79,7 +80,7 @@ impl World {
     pub(super) fn run_late(&mut self, now: Timestamp) {
         let names: Vec<Name> = self.sets.keys().cloned().collect();
         let mut due: Vec<_> = self.late.extract_if(.., |(at, ..)| *at <= now).collect();
-        due.sort_by_key(|(at, ..)| *at);
+        sort_by_key(&mut due, |(at, ..)| *at);
         for (at, machine, command) in due {
             names.iter().for_each(|name| self.settle(name, at));
             if self.is_up(&machine) {
