@@ -10,7 +10,12 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 
-use super::{Fleet, filesystem_rows::mount_detail, kinds::kind, rows::attachment_detail};
+use super::{
+    Fleet,
+    filesystem_rows::mount_detail,
+    kinds::{Obstacle, kind},
+    rows::attachment_detail,
+};
 use crate::view::effort::given_up;
 use crate::view::planned::planned;
 use crate::words::{due, until};
@@ -47,9 +52,6 @@ pub fn blockers(fleet: &Fleet, entity: &StreamId) -> Vec<Blocker> {
     let found = kind(entity.kind()).map(|kind| (kind.blocked)(fleet, entity)).unwrap_or_default();
     found.into_iter().map(told).collect()
 }
-
-/// By what, why, and since when.
-pub(super) type Obstacle = (String, String, Option<Timestamp>);
 
 pub(super) fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Vec<Obstacle> {
     match state.life {

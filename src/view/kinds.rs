@@ -20,7 +20,7 @@ use bailiwick_actors::{
 use bailiwick_journal::{Journal, StreamId};
 use serde_json::Value;
 
-use super::{AgentRow, Fleet, FleetError, MemberRow, blockers::Obstacle};
+use super::{AgentRow, Fleet, FleetError, MemberRow};
 use crate::custom_kind::CustomKind;
 use crate::view::portrait::{ConditionRow, CustomRow, Row};
 use crate::view::told::Told;
@@ -87,6 +87,9 @@ pub(super) trait Shown: Kind {
         None
     }
 }
+
+/// By what, why, and since when.
+pub(super) type Obstacle = (String, String, Option<Timestamp>);
 
 /// What its own kind has to say of an entity.
 pub(super) struct Portrait {

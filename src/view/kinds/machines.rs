@@ -8,13 +8,13 @@ use bailiwick_actors::{
 };
 use bailiwick_journal::StreamId;
 
-use super::{Portrait, Shown};
+use super::{Obstacle, Portrait, Shown};
 use crate::view::portrait::Row;
 use crate::view::told::Told;
 use crate::view::unmet::Unmet;
 use crate::view::{
     Fleet,
-    blockers::{Obstacle, of_machine},
+    blockers::of_machine,
     declared::{self, of},
     describe::{agent_row, conditions_of},
     diff::facts,

@@ -8,13 +8,13 @@ use bailiwick_actors::{
 };
 use bailiwick_journal::StreamId;
 
-use super::{Portrait, Shown};
+use super::{Obstacle, Portrait, Shown};
 use crate::view::portrait::Row;
 use crate::view::told::Told;
 use crate::view::unmet::Unmet;
 use crate::view::{
     Fleet,
-    blockers::{Obstacle, of_attachment, of_filesystem, of_volume},
+    blockers::{of_attachment, of_filesystem, of_volume},
     declared::{self, of},
     diff::facts,
     filesystem_rows::{filesystem_attachment_row, filesystem_row},
