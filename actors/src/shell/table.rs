@@ -1,6 +1,6 @@
 //! The kinds of entities, each once. Whoever handles an entity without knowing its kind finds it here.
 
-use std::{fmt, marker::PhantomData, rc::Rc, sync::Arc};
+use std::{marker::PhantomData, rc::Rc, sync::Arc};
 
 use actix::{Actor, WeakAddr};
 use bailiwick_journal::{Entry, StreamId};
@@ -42,12 +42,6 @@ pub(super) struct Around<'a> {
     pub(super) services: &'a Rc<Services>,
     pub(super) executor: WeakAddr<Executor>,
     pub(super) schedule: WeakAddr<ScheduleActor>,
-}
-
-impl fmt::Debug for KindEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
 }
 
 /// A kind that a program adds, and its supervisor.
