@@ -22,12 +22,12 @@ use super::{
     session,
 };
 use crate::{
-    api::wire::journal::hex,
     client::ClientError,
     config::{enrolment_dir, exec_dir, journal_dir},
     node::place,
     words::readable,
 };
+use bailiwick_actors::vocab::hex;
 
 #[derive(Debug, Args)]
 pub(super) struct BackupArgs {

@@ -24,12 +24,13 @@ use super::{
     steady_file::SteadyFile,
 };
 use crate::{
-    api::wire::journal::{Amounts, Checked, Counted, Recoverable, hex},
+    api::wire::journal::{Amounts, Checked, Counted, Recoverable},
     client::ClientError,
     config::journal_dir,
     node::place,
     words,
 };
+use bailiwick_actors::vocab::hex;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum JournalCommand {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use bailiwick_actors::ports::{Blot, MARK, SecretData};
+use bailiwick_actors::vocab::hex;
 use serde_json::{Map, Value};
 
 /// All secrets of one node, wherever it has read them. Shows nothing of them.
@@ -45,7 +46,7 @@ impl KnownSecrets {
 
     /// Takes in a key as whoever read its file would print it.
     pub fn add_key(&self, of: &str, key: &[u8]) {
-        let hex: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = hex(key);
         self.add_bytes(of, key);
         self.add(of, &hex);
         self.add_bytes(of, hex.to_ascii_uppercase().as_bytes());

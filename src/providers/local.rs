@@ -30,7 +30,6 @@ mod attachments;
 mod bulk;
 mod claims;
 mod end;
-mod fault;
 mod home;
 mod keys;
 mod machines;
@@ -47,8 +46,9 @@ use bailiwick_actors::{
     vocab::{EffectId, Fault, Name},
 };
 
+pub(super) use self::keys::Keys;
 use self::{bulk::Lanes, home::Home};
-pub(super) use self::{fault::code_of, keys::Keys};
+use super::fault;
 use super::{cancelled::Cancelled, machine_storage::Whereabouts};
 
 /// What a local provider has to know.

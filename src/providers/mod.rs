@@ -7,6 +7,7 @@ mod engine_watch;
 pub mod enrolment;
 pub mod etcd;
 pub mod exec;
+mod fault;
 pub mod known;
 pub mod local;
 pub mod machine_storage;

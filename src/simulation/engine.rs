@@ -35,6 +35,7 @@ use crate::{
     providers::simulated::{SimulatedProvider, SimulatedSecrets, World, WorldState, check},
     text::with_causes,
 };
+use bailiwick_actors::vocab::hex;
 
 /// How often the simulation looks whether the node has converged.
 const LOOK_MS: u64 = 1_000;
@@ -464,7 +465,7 @@ impl Course {
         Ok(Report {
             seed: self.setup.seed,
             story: tell(&**journal, self.setup.epoch, self.asides),
-            journal_hash: head.hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+            journal_hash: hex(&head.hash),
             converged: converged_ms.is_some(),
             converged_ms,
             awaited: awaited.collect(),

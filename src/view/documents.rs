@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Fleet;
+use bailiwick_actors::vocab::hex;
 
 /// A document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -65,7 +66,7 @@ pub(super) fn document_row(fleet: &Fleet, kind: Kind, name: &str, folded: &Folde
         name: name.to_owned(),
         life: state.life.to_string(),
         revision: state.revision,
-        digest: state.digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+        digest: hex(&state.digest),
         says: state.content.as_ref().map_or(Value::Null, |content| says(fleet, name, content)),
         used_by: users(fleet, &stream).iter().map(ToString::to_string).collect(),
         age_ms: fleet.age_ms(&stream),

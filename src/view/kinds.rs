@@ -151,18 +151,13 @@ const fn entry<D: Shown>() -> KindEntry {
     }
 }
 
-/// A kind that a program adds, with the rows of its list.
-struct AddedKind {
-    shown: KindEntry,
-    rows: fn(&Fleet) -> Vec<CustomRow>,
-}
-
-static ADDED: Added<AddedKind> = Added::new();
+/// The kinds that a program adds.
+static ADDED: Added<KindEntry> = Added::new();
 
 struct Of<K>(PhantomData<K>);
 
 impl<K: CustomKind> Of<K> {
-    const ENTRY: AddedKind = AddedKind { shown: entry::<K>(), rows: custom_kinds::rows::<K> };
+    const ENTRY: KindEntry = entry::<K>();
 }
 
 /// Adds a kind.
@@ -172,7 +167,15 @@ pub(crate) fn add<K: CustomKind>() {
 
 /// The entities of each kind that a program has added.
 pub(crate) fn added_rows(fleet: &Fleet) -> impl Iterator<Item = (&'static str, Vec<CustomRow>)> {
-    ADDED.all().into_iter().map(|added| (added.shown.name, (added.rows)(fleet)))
+    let row = |kind: &KindEntry, stream| match (kind.portrait)(fleet, &stream)?.row {
+        Row::Custom(row) => Some(*row),
+        _ => None,
+    };
+    let existing = move |kind: &KindEntry| {
+        let streams = (kind.streams)(fleet).into_iter().filter(|stream| fleet.exists(stream));
+        streams.filter_map(|stream| row(kind, stream)).collect()
+    };
+    ADDED.all().into_iter().map(move |kind| (kind.name, existing(kind)))
 }
 
 fn streams<D: Shown>(fleet: &Fleet) -> Vec<StreamId> {
@@ -215,18 +218,18 @@ static DOCUMENTS: KindEntry = entry::<document::State>();
 /// The kind of that name.
 pub(super) fn kind(name: &str) -> Option<&'static KindEntry> {
     let entry = KINDS.iter().find(|entry| entry.name == name);
-    let added = || ADDED.find(|added| added.shown.name == name).map(|added| &added.shown);
+    let added = || ADDED.find(|entry| entry.name == name);
     entry.or_else(|| document::Kind::of(name).map(|_| &DOCUMENTS)).or_else(added)
 }
 
 /// All kinds but documents.
 pub(super) fn all() -> impl Iterator<Item = &'static KindEntry> {
-    KINDS.iter().chain(ADDED.all().into_iter().map(|added| &added.shown))
+    KINDS.iter().chain(ADDED.all())
 }
 
 /// Every kind that entities can be listed of.
 pub fn kinds() -> impl Iterator<Item = &'static str> {
-    let added = ADDED.all().into_iter().map(|added| added.shown.name);
+    let added = ADDED.all().into_iter().map(|entry| entry.name);
     let built_in = KINDS.iter().map(|entry| entry.name);
     built_in.chain(document::Kind::ALL.into_iter().map(document::Kind::as_str)).chain(added)
 }

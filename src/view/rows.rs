@@ -20,6 +20,7 @@ use super::{
 };
 use crate::view::effort::{effort_detail, next_look, next_try, stream, told};
 use crate::words::{started_with, withholding};
+use bailiwick_actors::vocab::hex;
 
 /// A machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -270,7 +271,7 @@ pub(super) fn policy_row(fleet: &Fleet, name: &str, folded: &Folded<policy::Stat
     PolicyRow {
         name: name.to_owned(),
         revision: folded.state.revision,
-        digest: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+        digest: hex(&digest),
         age_ms: fleet.age_ms(&stream),
         version: folded.version.0,
         changed_ms: folded.changed.0,

@@ -47,14 +47,9 @@ fn examples(file: &str, prefix: &str) -> Vec<(String, Body)> {
         let mut parts = line.split(' ');
         let name = parts.next()?.strip_prefix(prefix)?.to_owned();
         let schema = parts.next()?.parse().ok()?;
-        Some((name, Body { schema, bytes: unhex(parts.next()?) }))
+        Some((name, Body { schema, bytes: bailiwick_actors::vocab::unhex(parts.next()?)? }))
     };
     text.lines().filter_map(example).collect()
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    let pair = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).expect("hexadecimal");
-    (0..text.len()).step_by(2).map(pair).collect()
 }
 
 /// Every text of one kind, in the order of its stored forms; what several examples say alike is told once.

@@ -238,7 +238,7 @@ fn forms(value: &str) -> BTreeMap<Box<[u8]>, bool> {
 }
 
 fn hex(bytes: &[u8]) -> [String; 2] {
-    let lower: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let lower = crate::vocab::hex(bytes);
     [lower.to_ascii_uppercase(), lower]
 }
 

@@ -9,6 +9,7 @@ use bailiwick_journal::digest;
 use serde::{Deserialize, Serialize};
 
 use super::FromPool;
+use crate::vocab::hex;
 use crate::vocab::{Name, SizeMib};
 
 /// Storage that a machine asks for under one name.
@@ -96,7 +97,7 @@ fn derived(text: &str) -> Name {
     if let Ok(name) = text.parse() {
         return name;
     }
-    let mark = digest(text.as_bytes()).iter().take(6).fold(String::from("h"), |mark, byte| format!("{mark}{byte:02x}"));
+    let mark = format!("h{}", hex(&digest(text.as_bytes())[..6]));
     let stem = text.get(..Name::BYTES_MAX - 1 - mark.len()).unwrap_or(text).trim_end_matches('-');
     format!("{stem}-{mark}").parse().expect("a name, a dash and letters are a name")
 }

@@ -8,7 +8,10 @@ use std::{collections::BTreeMap, env, fs, path::Path};
 
 use bailiwick_journal::Body;
 
-use crate::contract::Stored;
+use crate::{
+    contract::Stored,
+    vocab::{hex, unhex},
+};
 
 /// One stored form with an example.
 #[derive(Debug)]
@@ -83,7 +86,7 @@ pub fn check(golden_dir: &Path, kind: &str, forms: &Forms) {
             None => added += &format!("{} {} {bytes}\n", form.name, form.body.schema),
         }
         for ((_, schema), bytes) in known.iter().filter(|((name, _), _)| *name == form.name) {
-            let body = Body { schema: *schema, bytes: unhex(bytes) };
+            let body = Body { schema: *schema, bytes: unhex(bytes).expect("hexadecimal") };
             (form.loads)(&body).unwrap_or_else(|error| panic!("{kind} {} {schema}: {error}", form.name));
         }
     }
@@ -98,13 +101,4 @@ pub fn check(golden_dir: &Path, kind: &str, forms: &Forms) {
     }
     assert!(env::var_os("BLESS").is_some(), "{kind}: new forms, BLESS=1 adds them:\n{added}");
     fs::write(&path, golden + &added).expect("a writable golden file");
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    let pair = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).expect("hexadecimal");
-    (0..text.len()).step_by(2).map(pair).collect()
 }

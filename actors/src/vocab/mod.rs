@@ -10,6 +10,7 @@ mod failure;
 mod fault;
 pub(crate) mod guard;
 mod harvest;
+mod hex;
 mod hold;
 mod ids;
 mod life;
@@ -37,6 +38,9 @@ pub use failure::FailureReason;
 pub use fault::{Fault, FaultClass, FaultCode, InvalidFaultCode};
 pub use guard::Guard;
 pub use harvest::{HarvestMode, InvalidHarvestMode};
+pub use hex::hex;
+#[cfg(any(test, feature = "testing"))]
+pub use hex::unhex;
 pub use hold::{HOLD_REASON_BYTES_MAX, is_hold_reason};
 pub use ids::{EffectId, InstanceId, InvalidName, Name, Uid, Zone, derived_uuid};
 pub use life::Life;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use bailiwick_actors::vocab::Timestamp;
+use bailiwick_actors::vocab::hex;
 use bailiwick_journal::{Amount, CheckReport, JournalStat, Position, Recovery};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -129,9 +130,4 @@ impl From<&JournalStat> for Counted {
             streams: stat.by_stream.iter().map(|(stream, some)| (stream.to_string(), some.into())).collect(),
         }
     }
-}
-
-/// Lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -8,7 +8,7 @@ use bailiwick_actors::{
 };
 
 use super::{AbsPath, DeviceName, RunError, Tag};
-use crate::providers::local::code_of;
+use crate::providers::fault::code_of;
 
 /// What a command was run for; says what its failure means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

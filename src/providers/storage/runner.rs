@@ -16,7 +16,7 @@ use tokio::{
 use tracing::debug;
 
 use super::{Command, Turn};
-use crate::providers::local::code_of;
+use crate::providers::fault::code_of;
 
 /// Runs commands one at a time for whoever asks.
 pub trait Runner: Send + Sync + fmt::Debug {

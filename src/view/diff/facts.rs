@@ -34,6 +34,7 @@ use crate::{
     custom_kind::CustomKind,
     words::{started_with, step_in_words},
 };
+use bailiwick_actors::vocab::hex;
 
 /// The facts of an entity; none if it does not exist. The supervisor of machines always does: it has seen the world.
 pub fn facts(fleet: &Fleet, stream: &StreamId) -> Option<Facts> {
@@ -307,8 +308,4 @@ fn seen(fleet: &Fleet) -> Told {
         }
     }
     told
-}
-
-fn hex(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

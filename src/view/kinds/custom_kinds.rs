@@ -22,13 +22,6 @@ use crate::{
     },
 };
 
-/// The entities of a kind that exist, by name.
-pub(super) fn rows<K: CustomKind>(fleet: &Fleet) -> Vec<CustomRow> {
-    let entities = fleet.custom.of::<K>().into_iter().flat_map(Fold::iter);
-    let existing = entities.filter(|(_, folded)| Resource::life(&folded.state).exists());
-    existing.map(|(name, folded)| row(fleet, name, folded)).collect()
-}
-
 fn row<K: CustomKind>(fleet: &Fleet, name: &str, folded: &Folded<K>) -> CustomRow {
     let state = &folded.state;
     let effort = state.kept().effort();
