@@ -34,6 +34,7 @@ pages! {
     errors, "errors", "exit codes and error codes";
     manifest_reference, "manifest-reference", "all kinds and fields, with types and defaults";
     journal_format, "journal-format", "what is on disk, and what is repaired";
+    promises, "promises", "what is promised, and which tests hold it";
     measuring, "measuring", "benchmarks and campaigns, and what limits the figures";
     architecture, "architecture", "the parts, and the way of one command through them";
     embedding, "embedding", "the node inside another program";
