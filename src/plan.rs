@@ -16,7 +16,7 @@ use bailiwick_actors::{
     shell::AnyCommand,
     storage_rules::FromPool,
     supervisor::storage::zone_of,
-    vocab::{ClassContent, Life, Name},
+    vocab::{ClassContent, Life, Name, sort_by_key},
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
@@ -32,7 +32,6 @@ use crate::{
     manifest::{Document, Pooled, Wish},
     view::{Fleet, declared_spec, policy_changes, steps_towards},
 };
-use bailiwick_actors::vocab::sort_by_key;
 
 /// What would be done with one entity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,11 +10,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bailiwick_actors::{supervisor::replica_sets::data_lost_condition, vocab::Name};
+use bailiwick_actors::{
+    supervisor::replica_sets::data_lost_condition,
+    vocab::{Name, sort_by},
+};
 
 use super::finding::Finding;
 use crate::api::wire::agent::Condition;
-use bailiwick_actors::vocab::sort_by;
 
 /// The folder in a workload's directory.
 const FOLDER: &str = "conditions/ReplicaSetDataLost";

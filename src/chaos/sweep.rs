@@ -13,7 +13,7 @@ use std::{
 use bailiwick_actors::{
     contract::{Decider, StoredError},
     machine_deployment,
-    vocab::Timestamp,
+    vocab::{Timestamp, sort_by_key},
 };
 use bailiwick_journal::{
     Entry, EntryKind, Filter, Header, Journal, JournalNote, Position, ReadError, ReadOnlyJournal, StreamId,
@@ -25,7 +25,6 @@ use crate::{
     providers::simulated::World,
     simulation::{Beginning, Observer, Report, Simulation, SimulationError},
 };
-use bailiwick_actors::vocab::sort_by_key;
 
 /// How to sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

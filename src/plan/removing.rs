@@ -6,14 +6,13 @@ use bailiwick_actors::{
     contract::Decider,
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set,
     shell::AnyCommand,
-    vocab::{Life, Name},
+    vocab::{Life, Name, sort_by_key},
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
 
 use super::{Action, Plan, kinds};
 use crate::view::Fleet;
-use bailiwick_actors::vocab::sort_by_key;
 
 /// In which way entities go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,8 +6,10 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
 };
 
-use bailiwick_actors::ports::{Blot, MARK, SecretData};
-use bailiwick_actors::vocab::hex;
+use bailiwick_actors::{
+    ports::{Blot, MARK, SecretData},
+    vocab::hex,
+};
 use serde_json::{Map, Value};
 
 /// All secrets of one node, wherever it has read them. Shows nothing of them.

@@ -48,8 +48,7 @@ use bailiwick_actors::{
 
 pub(super) use self::keys::Keys;
 use self::{bulk::Lanes, home::Home};
-use super::fault;
-use super::{cancelled::Cancelled, machine_storage::Whereabouts};
+use super::{cancelled::Cancelled, fault, machine_storage::Whereabouts};
 
 /// What a local provider has to know.
 #[derive(Clone)]

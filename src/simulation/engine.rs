@@ -14,7 +14,7 @@ use bailiwick_actors::{
     machine,
     ports::{CallBudget, Clock, SecretData},
     shell::{AnyCommand, AnyProvider, AskError, AskGroup, AssembleError, Limits, Origin, Providers, Running, assemble},
-    vocab::{Added, Name, Timestamp, derived_uuid},
+    vocab::{Added, Name, Timestamp, derived_uuid, hex},
 };
 use bailiwick_journal::{Journal, OpenError, StreamId, digest, disk::SimulatedDisk};
 use uuid::Uuid;
@@ -35,7 +35,6 @@ use crate::{
     providers::simulated::{SimulatedProvider, SimulatedSecrets, World, WorldState, check},
     text::with_causes,
 };
-use bailiwick_actors::vocab::hex;
 
 /// How often the simulation looks whether the node has converged.
 const LOOK_MS: u64 = 1_000;

@@ -12,7 +12,7 @@ use bailiwick_actors::{
     document::Kind,
     machine,
     ports::CallBudget,
-    vocab::{Name, Timestamp, Zone},
+    vocab::{Name, Timestamp, Zone, sort_by_key},
 };
 use bailiwick_journal::StreamId;
 use serde::Deserialize;
@@ -24,7 +24,6 @@ use crate::{
     manifest::{self, Known, ManifestError, Source, Wish},
     providers::simulated::Faults,
 };
-use bailiwick_actors::vocab::sort_by_key;
 
 /// The largest scenario file, in bytes.
 const BYTES_MAX: u64 = 4 * 1024 * 1024;

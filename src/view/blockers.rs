@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Fleet,
+    effort::given_up,
     filesystem_rows::mount_detail,
     kinds::{Obstacle, kind},
+    planned::planned,
     rows::attachment_detail,
 };
-use crate::view::effort::given_up;
-use crate::view::planned::planned;
 use crate::words::{due, until};
 
 /// One thing that has to go, or to end, first.

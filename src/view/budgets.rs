@@ -3,8 +3,7 @@
 use bailiwick_actors::{ports::CallBudget, shell::BudgetSeen, vocab::Timestamp};
 use bailiwick_journal::StreamId;
 
-use super::Fleet;
-use crate::view::unmet::Unmet;
+use super::{Fleet, unmet::Unmet};
 use crate::words::period;
 
 /// The budgets of a node's providers, as they were at one moment.

@@ -14,8 +14,8 @@ use super::{
     Blocker, Fleet, FleetError, blockers,
     kinds::{Portrait, kind},
     members::MemberRow,
+    portrait::{AgentRow, ConditionRow, History, Row},
 };
-use crate::view::portrait::{AgentRow, ConditionRow, History, Row};
 use crate::words::Line;
 
 /// Everything about one entity, as of the fleet's position.

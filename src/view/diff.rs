@@ -23,8 +23,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use self::facts::{facts, is_supervisor};
-use super::{Fleet, FleetError};
-use crate::view::told::Facts;
+use super::{Fleet, FleetError, told::Facts};
 use crate::words::Line;
 
 /// What is different between two moments.

@@ -6,14 +6,13 @@ use bailiwick_actors::{
     contract::{Decider, Folded},
     document::{Content, Kind, State},
     machine, machine_set,
-    vocab::{Life, Name, Zone},
+    vocab::{Life, Name, Zone, hex},
 };
 use bailiwick_journal::StreamId;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Fleet;
-use bailiwick_actors::vocab::hex;
 
 /// A document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

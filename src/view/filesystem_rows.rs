@@ -8,8 +8,11 @@ use bailiwick_actors::{
 };
 use serde::Serialize;
 
-use super::{Fleet, rows::kept};
-use crate::view::effort::{effort_detail, next_try, stream};
+use super::{
+    Fleet,
+    effort::{effort_detail, next_try, stream},
+    rows::kept,
+};
 
 /// A filesystem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

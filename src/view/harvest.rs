@@ -3,15 +3,17 @@
 use bailiwick_actors::{
     contract::Decider,
     machine, policy,
-    supervisor::machines::{Sighting, SightingStatus, harvest::Outlook, harvest::outlook},
-    vocab::{EffectId, HarvestMode, Timestamp},
+    supervisor::machines::{
+        Sighting, SightingStatus,
+        harvest::{Outlook, outlook},
+    },
+    vocab::{EffectId, HarvestMode, Timestamp, sort_by},
 };
 use bailiwick_journal::StreamId;
 use serde::Serialize;
 
 use super::Fleet;
 use crate::words::{count, due};
-use bailiwick_actors::vocab::sort_by;
 
 /// One instance that no machine claims.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

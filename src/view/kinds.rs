@@ -20,11 +20,13 @@ use bailiwick_actors::{
 use bailiwick_journal::{Journal, StreamId};
 use serde_json::Value;
 
-use super::{AgentRow, Fleet, FleetError, MemberRow};
+use super::{
+    AgentRow, Fleet, FleetError, MemberRow,
+    portrait::{ConditionRow, CustomRow, Row},
+    told::Told,
+    unmet::Unmet,
+};
 use crate::custom_kind::CustomKind;
-use crate::view::portrait::{ConditionRow, CustomRow, Row};
-use crate::view::told::Told;
-use crate::view::unmet::Unmet;
 
 use past::{Past, past};
 

@@ -3,8 +3,7 @@
 use bailiwick_actors::{contract::Folded, machine_class::State, vocab::Life};
 use serde::Serialize;
 
-use super::Fleet;
-use crate::view::effort::stream;
+use super::{Fleet, effort::stream};
 
 /// A machine class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

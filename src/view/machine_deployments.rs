@@ -3,14 +3,12 @@
 use bailiwick_actors::{
     contract::Folded,
     machine_deployment::{Condition, OwnedSet, State, find, status},
-    vocab::{Life, Timestamp},
+    vocab::{Life, Timestamp, sort_by_key},
 };
 use serde::Serialize;
 
-use super::Fleet;
-use crate::view::effort::stream;
+use super::{Fleet, effort::stream};
 use crate::words::{claim_told, due, progressed};
-use bailiwick_actors::vocab::sort_by_key;
 
 /// A machine deployment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

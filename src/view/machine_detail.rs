@@ -5,8 +5,10 @@ use bailiwick_actors::{
     vocab::{Life, Name, Timestamp},
 };
 
-use super::Fleet;
-use crate::view::effort::{effort_detail, told};
+use super::{
+    Fleet,
+    effort::{effort_detail, told},
+};
 use crate::words::{count, due, join, short_of, until, withheld};
 
 pub(super) fn machine_detail(state: &machine::State, now: Timestamp) -> Option<String> {

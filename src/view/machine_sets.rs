@@ -11,8 +11,7 @@ use bailiwick_actors::{
 };
 use serde::Serialize;
 
-use super::Fleet;
-use crate::view::effort::stream;
+use super::{Fleet, effort::stream};
 use crate::words::{self, due, until};
 
 /// A machine set.

@@ -7,14 +7,15 @@ use bailiwick_actors::{
     member,
     ports::replica_set::{Member, MemberId, MemberState, Tags},
     replica_set::State as ReplicaSet,
-    vocab::Life,
+    vocab::{Life, sort_by},
 };
 use serde::Serialize;
 
-use super::Fleet;
-use crate::view::effort::stream;
-use crate::view::planned::{Planned, planned};
-use bailiwick_actors::vocab::sort_by;
+use super::{
+    Fleet,
+    effort::stream,
+    planned::{Planned, planned},
+};
 
 /// A member of a replica set, as it was seen last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -12,10 +12,10 @@ use serde::Serialize;
 
 use super::{
     Fleet,
+    effort::stream,
     members::{MemberRow, rows},
+    planned::{Planned, planned},
 };
-use crate::view::effort::stream;
-use crate::view::planned::{Planned, planned};
 use crate::words::{due, step_in_words};
 
 /// A replica set.

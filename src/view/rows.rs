@@ -7,7 +7,7 @@ use bailiwick_actors::{
     machine::{self, Health, Instance, Node},
     policy,
     shell::{Kind, STAYS_THERE},
-    vocab::{Name, Timestamp},
+    vocab::{Name, Timestamp, hex},
     volume::{self, Storage},
     volume_attachment::{self, Link},
 };
@@ -16,11 +16,10 @@ use serde::Serialize;
 
 use super::{
     Fleet,
+    effort::{effort_detail, next_look, next_try, stream, told},
     machine_detail::{machine_detail, machine_id},
 };
-use crate::view::effort::{effort_detail, next_look, next_try, stream, told};
 use crate::words::{started_with, withholding};
-use bailiwick_actors::vocab::hex;
 
 /// A machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -6,7 +6,7 @@ use bailiwick_actors::{
     contract::Folded,
     document::Kind,
     machine::{self},
-    vocab::{Life, Timestamp},
+    vocab::{Life, Timestamp, sort_by_key},
 };
 use bailiwick_journal::StreamId;
 use serde::Serialize;
@@ -26,7 +26,6 @@ use super::{
     rows::{MachineRow, attachments, machines, stray_try, volumes},
 };
 use crate::words::count;
-use bailiwick_actors::vocab::sort_by_key;
 
 /// The summary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use super::{
     Fleet,
+    effort::{effort_detail, stream},
     rows::{kept, volume_detail},
 };
-use crate::view::effort::{effort_detail, stream};
 
 /// A volume or filesystem, with its attachments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

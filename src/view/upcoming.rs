@@ -3,7 +3,7 @@
 use bailiwick_actors::{
     contract::{Decider, Fold},
     filesystem, filesystem_attachment,
-    vocab::{Effort, Timestamp},
+    vocab::{Effort, Timestamp, sort_by},
     volume, volume_attachment,
 };
 use serde::Serialize;
@@ -16,7 +16,6 @@ use super::{
     machine_sets::machine_sets,
     rows::{attachments, machines, volumes},
 };
-use bailiwick_actors::vocab::sort_by;
 
 /// One due time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -11,10 +11,11 @@ use serde::Serialize;
 
 use super::{
     Fleet, blockers, budgets,
+    effort::next_look,
     kinds::{goals, kind},
     machine_detail::lacks_components,
+    unmet::Unmet,
 };
-use crate::view::{effort::next_look, unmet::Unmet};
 use crate::words::{caused, until, withheld, withholding};
 
 /// All states that can be asked about.

@@ -7,10 +7,10 @@ use bailiwick_journal::StreamId;
 
 use super::{
     Fleet,
+    unmet::Unmet,
     why_not::{A_REQUEST, NO_REQUEST, THE_END, declared},
     why_not_sets::of_other,
 };
-use crate::view::unmet::Unmet;
 
 pub(super) fn of_machine_class(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<Option<Unmet>> {
     let state = fleet.machine_classes.get(entity.name())?;

@@ -15,11 +15,11 @@ use super::{
     Fleet,
     machine_sets::{cut_off, machine_set_row},
     members::{MemberRow, member_row, members_of},
+    planned::planned,
     replica_sets::replica_set_row,
+    unmet::Unmet,
     why_not::{A_REQUEST, NO_REQUEST, THE_END, declared, missing, why_not},
 };
-use crate::view::planned::planned;
-use crate::view::unmet::Unmet;
 use crate::words::count;
 
 pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<Option<Unmet>> {

@@ -12,10 +12,10 @@ use bailiwick_journal::StreamId;
 use super::{
     Blocker, Fleet, blockers,
     rows::{lost, lost_beneath},
+    unmet::Unmet,
     why_not::{A_REQUEST, NO_REQUEST, THE_END, declared, effort_unmet, why_not},
     why_not_sets::of_other,
 };
-use crate::view::unmet::Unmet;
 use crate::words::due;
 
 /// What is missing until it is made, attached, mounted or gone, the inner none if nothing is; none at all if nothing was ever

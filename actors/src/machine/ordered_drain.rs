@@ -23,11 +23,10 @@ use super::{
     BudgetSeen, Event, Reason, Report, Spec, State,
     verdict::{Facts, Verdict},
 };
-use crate::vocab::sort_by_key;
 use crate::{
     contract::Decision,
     policy::DrainOrder,
-    vocab::{EffectId, Name, Timestamp},
+    vocab::{EffectId, Name, Timestamp, sort_by_key},
 };
 
 /// How the workloads of a machine end.

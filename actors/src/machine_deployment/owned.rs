@@ -4,10 +4,9 @@ use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::vocab::sort_by_key;
 use crate::{
     machine::Spec as MachineSpec,
-    vocab::{FailureReason, Name, Timestamp},
+    vocab::{FailureReason, Name, Timestamp, sort_by_key},
 };
 
 /// A set of a deployment.

@@ -1,8 +1,7 @@
 //! Who goes first.
 
 use super::Member;
-use crate::vocab::sort_by_key;
-use crate::vocab::{MachinePhase, Timestamp};
+use crate::vocab::{MachinePhase, Timestamp, sort_by_key};
 
 /// The priority of a machine that has none of its own.
 const PRIORITY: i32 = 3;

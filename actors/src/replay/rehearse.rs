@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Deciders, Difference, Divergence, Options, ReplayError, ReplayReport, What, pass::run};
-use crate::policy::Document;
-use crate::vocab::sort_by_key;
+use crate::{policy::Document, vocab::sort_by_key};
 
 /// What a rehearsal found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

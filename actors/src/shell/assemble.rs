@@ -9,12 +9,12 @@ use bailiwick_journal::{Journal, StreamId};
 use super::{
     AnyCommand, Ask, AskError, Limits, Origin, Providers, RebuildError, Registry, Services, StartAll, rebuild,
 };
-use crate::schedule::{ScheduleActor, StartSchedule};
-use crate::supervisor::{Supervisors, start_supervisors};
 use crate::{
     contract::{Decider, PolicyInForce},
     policy,
     ports::Clock,
+    schedule::{ScheduleActor, StartSchedule},
+    supervisor::{Supervisors, start_supervisors},
     vocab::derived_uuid,
 };
 

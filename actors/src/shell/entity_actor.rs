@@ -15,8 +15,10 @@ use bailiwick_journal::{
 };
 
 use super::{Answer, AskError, Executor, Kind, Origin, Perform, Services, Urgency, Work};
-use crate::contract::{Decider, Decoded, Entity, Known, NoView, Recorded as RecordedVerdict, Request, Stored, Verdict};
-use crate::schedule::{ScheduleActor, ScheduledWake};
+use crate::{
+    contract::{Decider, Decoded, Entity, Known, NoView, Recorded as RecordedVerdict, Request, Stored, Verdict},
+    schedule::{ScheduleActor, ScheduledWake},
+};
 
 /// How often a decision is made again because somebody else changed the stream meanwhile.
 const TRIES_MAX: u32 = 5;

@@ -9,11 +9,10 @@ use super::{
     any::AnyEntity,
     table::{ADDED, KINDS, KindEntry},
 };
-use crate::supervisor::{AnySupervision, Supervision};
 use crate::{
     contract::{Decider, Decoded, DecodedEvents, Entity, PolicyInForce, StoredError},
     policy,
-    supervisor::{machine_sets, machines, replica_sets, storage},
+    supervisor::{AnySupervision, Supervision, machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
 };
 

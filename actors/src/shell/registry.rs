@@ -14,8 +14,10 @@ use super::{
     any::AnyAddr,
     table::{self, Around},
 };
-use crate::schedule::ScheduleActor;
-use crate::vocab::{Timestamp, derived_uuid};
+use crate::{
+    schedule::ScheduleActor,
+    vocab::{Timestamp, derived_uuid},
+};
 
 /// How often a note about a broken actor is tried again because the stream has changed meanwhile.
 const NOTE_TRIES_MAX: u32 = 5;

@@ -10,13 +10,12 @@ use super::{
     any::{AnyAddr, AnyEntity},
     entity_actor::verdict_text,
 };
-use crate::schedule::ScheduleActor;
-use crate::supervisor::{AnySupervision, Supervision};
 use crate::{
     contract::Entity,
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
     policy, replica_set,
-    supervisor::shell::Supervise,
+    schedule::ScheduleActor,
+    supervisor::{AnySupervision, Supervision, shell::Supervise},
     vocab::{Added, Timestamp},
     volume, volume_attachment,
 };

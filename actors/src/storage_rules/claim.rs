@@ -9,8 +9,7 @@ use bailiwick_journal::digest;
 use serde::{Deserialize, Serialize};
 
 use super::FromPool;
-use crate::vocab::hex;
-use crate::vocab::{Name, SizeMib};
+use crate::vocab::{Name, SizeMib, hex};
 
 /// Storage that a machine asks for under one name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bailiwick_actors::vocab::Timestamp;
-use bailiwick_actors::vocab::hex;
+use bailiwick_actors::vocab::{Timestamp, hex};
 use bailiwick_journal::{Amount, CheckReport, JournalStat, Position, Recovery};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -4,15 +4,18 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use bailiwick_actors::{
     contract::Stored,
-    supervisor::machines::PROVIDER,
-    supervisor::{Orders, machine_sets, machines, replica_sets, storage},
+    supervisor::{
+        Orders, machine_sets,
+        machines::{self, PROVIDER},
+        replica_sets, storage,
+    },
+    vocab::sort_by_key,
 };
 use bailiwick_journal::{Body, Cite, Entry, EntryKind, Filter, Journal, Position, ReadError, Version};
 
 use super::Source;
 
 use crate::custom_kind;
-use bailiwick_actors::vocab::sort_by_key;
 
 /// An entry with those of its events that something rests on.
 #[derive(Clone, Debug)]

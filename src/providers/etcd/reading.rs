@@ -11,7 +11,7 @@ use bailiwick_actors::{
         Configuration, Contact, EngineRules, MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Observation,
         Priority, Server, Stamp,
     },
-    vocab::{Fault, FaultCode},
+    vocab::{Fault, FaultCode, sort_by, sort_by_key},
 };
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -22,8 +22,6 @@ use super::{
     wire::{ListedMember, MemberList, Nothing, ServerStatus},
 };
 use crate::providers::access::Environment;
-use bailiwick_actors::vocab::sort_by;
-use bailiwick_actors::vocab::sort_by_key;
 
 /// How long a server may take to say how it is. One that was stopped answers nothing at all.
 const LOOK_TIME: Duration = Duration::from_secs(3);

@@ -12,7 +12,7 @@ use bailiwick_actors::{
         AttachFilesystem, AttachVolume, AttachmentInfo, Condition, CreateFilesystem, CreateMachine, CreateVolume,
         FilesystemAttachmentInfo, Listing, Lookup, MachineInstance, ProvisionedFilesystem, ProvisionedVolume,
     },
-    vocab::{EffectId, Fault, FaultCode, Zone},
+    vocab::{EffectId, Fault, FaultCode, Zone, sort_by},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -25,7 +25,6 @@ use crate::{
     providers::known::is_blotted,
     text::{harmless, is_hostile},
 };
-use bailiwick_actors::vocab::sort_by;
 
 /// How an answer to a question by id is looked at.
 pub(super) type Found<T> = fn(EffectId, Value) -> Result<Lookup<T>, Fault>;

@@ -13,7 +13,7 @@ use bailiwick_actors::{
     ports::replica_set::{
         Configuration, Contact, EngineRules, MemberId, MemberState, MemberStatus, Observation, Stamp,
     },
-    vocab::{Fault, FaultCode},
+    vocab::{Fault, FaultCode, sort_by, sort_by_key},
 };
 use serde_json::Value;
 use tokio::task::JoinSet;
@@ -25,7 +25,6 @@ use super::{
     errors::{self, code},
     status::View,
 };
-use bailiwick_actors::vocab::{sort_by, sort_by_key};
 
 /// How long a server may take to say how it is. One that was stopped answers nothing at all.
 const LOOK_TIME: Duration = Duration::from_secs(3);

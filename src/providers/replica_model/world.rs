@@ -18,7 +18,7 @@ use bailiwick_actors::{
     ports::replica_set::{
         Action, Configuration, Contact, MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Observation, Stamp,
     },
-    vocab::{Fault, FaultCode, Name, Timestamp},
+    vocab::{Fault, FaultCode, Name, Timestamp, sort_by_key},
 };
 
 use super::{
@@ -28,7 +28,6 @@ use super::{
 #[cfg(feature = "testing")]
 use crate::providers::mongodb::Document;
 use crate::providers::simulated::Dice;
-use bailiwick_actors::vocab::sort_by_key;
 
 /// How long a new member copies data before it is ready.
 const SYNC_MS: u64 = 4_000;

@@ -13,7 +13,7 @@ use bailiwick_actors::{
     ports::{MachineInstance, replica_set::MemberState},
     replica_set::{self, Phase},
     supervisor::machines::{self, SightingStatus},
-    vocab::Name,
+    vocab::{Name, hex},
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
@@ -28,13 +28,14 @@ use super::super::{
     policies::as_declared,
     rows::{health_word, lost_beneath, node_word, withheld_from},
 };
-use crate::view::planned::Planned;
-use crate::view::told::{Facts, Told};
 use crate::{
     custom_kind::CustomKind,
+    view::{
+        planned::Planned,
+        told::{Facts, Told},
+    },
     words::{started_with, step_in_words},
 };
-use bailiwick_actors::vocab::hex;
 
 /// The facts of an entity; none if it does not exist. The supervisor of machines always does: it has seen the world.
 pub fn facts(fleet: &Fleet, stream: &StreamId) -> Option<Facts> {

@@ -8,16 +8,16 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 
 use super::{Portrait, Shown};
-use crate::view::effort::{effort_detail, stream};
-use crate::view::portrait::{CustomRow, Row};
-use crate::view::told::Told;
-use crate::view::unmet::Unmet;
 use crate::{
     custom_kind::CustomKind,
     view::{
         Fleet,
         describe::json,
         diff::facts,
+        effort::{effort_detail, stream},
+        portrait::{CustomRow, Row},
+        told::Told,
+        unmet::Unmet,
         why_not::{A_REQUEST, NO_REQUEST, THE_END, declared, effort_unmet},
     },
 };

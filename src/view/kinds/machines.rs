@@ -9,9 +9,6 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 
 use super::{Obstacle, Portrait, Shown};
-use crate::view::portrait::Row;
-use crate::view::told::Told;
-use crate::view::unmet::Unmet;
 use crate::view::{
     Fleet,
     blockers::of_machine,
@@ -21,7 +18,10 @@ use crate::view::{
     machine_classes::machine_class_row,
     machine_deployments::machine_deployment_row,
     machine_sets::machine_set_row,
+    portrait::Row,
     rows::machine_row,
+    told::Told,
+    unmet::Unmet,
     why_not::machine_missing,
     why_not_classes::of_machine_class,
     why_not_sets::{of_machine_deployment, of_machine_set},

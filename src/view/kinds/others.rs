@@ -9,9 +9,6 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 
 use super::{Portrait, Shown};
-use crate::view::portrait::Row;
-use crate::view::told::Told;
-use crate::view::unmet::Unmet;
 use crate::view::{
     Fleet,
     declared::{self, of},
@@ -20,8 +17,11 @@ use crate::view::{
     documents::document_row,
     members::{member_row, members_of},
     policies::as_declared,
+    portrait::Row,
     replica_sets::replica_set_row,
     rows::policy_row,
+    told::Told,
+    unmet::Unmet,
     why_not_sets::{of_member, of_replica_set},
 };
 

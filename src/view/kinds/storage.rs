@@ -9,16 +9,16 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 
 use super::{Obstacle, Portrait, Shown};
-use crate::view::portrait::Row;
-use crate::view::told::Told;
-use crate::view::unmet::Unmet;
 use crate::view::{
     Fleet,
     blockers::{of_attachment, of_filesystem, of_volume},
     declared::{self, of},
     diff::facts,
     filesystem_rows::{filesystem_attachment_row, filesystem_row},
+    portrait::Row,
     rows::{attachment_row, volume_row},
+    told::Told,
+    unmet::Unmet,
     why_not_storage::storage_missing,
 };
 

@@ -20,13 +20,12 @@ use super::{
     seen::Seen,
     tally::{Standing, group},
 };
-use crate::vocab::sort_by;
 use crate::{
     contract::Folded,
     machine::{self, Health, Instance, Report, Step, rules::budget},
     policy::WhenLost,
     supervisor::Order,
-    vocab::{EffectId, Name, Timestamp, Zone},
+    vocab::{EffectId, Name, Timestamp, Zone, sort_by},
 };
 
 /// A machine that should be replaced.

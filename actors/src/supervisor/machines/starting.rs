@@ -9,14 +9,13 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use crate::vocab::sort_by_key;
 use crate::{
     document::{Application, Documents, ImageMetadata, InForce, Kind, Model},
     machine::{
         Base, Constraints, InstanceConfig, Siting, Spec, StartAgent, StartHost, StartImage, StartParameters,
         Unstartable,
     },
-    vocab::{Cited, Name, Zone},
+    vocab::{Cited, Name, Zone, sort_by_key},
 };
 
 /// As many images are told to a provider.

@@ -16,10 +16,10 @@ use super::{
     verdict::{Desired, Finding, NotChosen, Refusal, Refused, StepReason, Verdict},
     votes::{self, Voters},
 };
-use crate::vocab::sort_by_key;
 use crate::vocab::{
     Text,
     guard::{self, Guard},
+    sort_by_key,
 };
 
 /// Everything that the target is put together from.

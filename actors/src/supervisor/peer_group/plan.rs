@@ -15,8 +15,10 @@ use super::{
     snapshot::{Member, MemberId},
     verdict::{Action, Change, Held, Step, StepReason},
 };
-use crate::vocab::guard::{self, Guard};
-use crate::vocab::sort_by_key;
+use crate::vocab::{
+    guard::{self, Guard},
+    sort_by_key,
+};
 
 /// The steps, and why they end before the target if they do.
 #[derive(Debug, Default)]

@@ -1,8 +1,7 @@
 //! Which member stands for which machine, and how it is.
 
 use super::snapshot::{Machine, MachineId, Member, MemberId, MemberState, MemberStatus, Snapshot};
-use crate::vocab::Life;
-use crate::vocab::{sort_by, sort_by_key};
+use crate::vocab::{Life, sort_by, sort_by_key};
 
 /// The machines in order, the members as they are in the configuration, and who belongs to whom.
 #[derive(Debug)]

@@ -7,8 +7,10 @@ use super::{
     roll::{Owner, Roll, Seat},
     verdict::NotChosen,
 };
-use crate::vocab::guard::{self, Guard};
-use crate::vocab::sort_by_key;
+use crate::vocab::{
+    guard::{self, Guard},
+    sort_by_key,
+};
 
 /// The voters of the target, and why others are none.
 #[derive(Debug, Default)]

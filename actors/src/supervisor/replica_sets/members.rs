@@ -5,14 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use bailiwick_journal::Version;
 
 use super::View;
-use crate::vocab::sort_by_key;
 use crate::{
     contract::Folded,
     member::{self, Part, Picture, Sighting, Task},
     ports::replica_set::{Action, Change, Member, MemberId, Step},
     replica_set::{Phase, State as ReplicaSet},
     supervisor::Order,
-    vocab::{Life, Name},
+    vocab::{Life, Name, sort_by_key},
 };
 
 /// The members of a set that are followed, by machine.

@@ -7,7 +7,7 @@
 
 use bailiwick_actors::{
     ports::replica_set::{Member, MemberId, MemberState, Stamp},
-    vocab::{Fault, Name, Timestamp},
+    vocab::{Fault, Name, Timestamp, sort_by_key},
 };
 use serde_json::{Value, json};
 
@@ -21,7 +21,6 @@ use crate::providers::mongodb::{
     document::{document, double, int, integer},
     errors::code,
 };
-use bailiwick_actors::vocab::sort_by_key;
 
 /// How long a configuration takes to reach a majority, in milliseconds.
 const PROPAGATION_MS: (u64, u64) = (20, 3_000);
