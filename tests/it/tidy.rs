@@ -8,7 +8,6 @@ mod circles;
 mod ghosts;
 mod layers;
 mod named;
-mod promises;
 mod source;
 mod texts;
 
@@ -76,15 +75,6 @@ fn no_file_imports_in_a_circle() {
 #[test]
 fn comments_name_files_that_are_there() {
     hold(named::faults());
-}
-
-#[test]
-fn the_tests_that_hold_the_promises_are_there() {
-    let page = promises::page();
-    hold(promises::faults(&page));
-    let renamed = page.replace("::every_crash_point_on_the_way_up`", "::every_crash_point_on_the_way`");
-    let faults = promises::faults(&format!("{renamed}| nothing | nobody |\n"));
-    assert!(faults.len() == 2 && faults[0].contains("on_the_way` is not there"), "{faults:?}");
 }
 
 #[test]

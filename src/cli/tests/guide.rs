@@ -140,6 +140,29 @@ fn a_command_that_does_not_exist_is_found() {
     assert_eq!(words, [["bailiwick", "describe", "a b"]]);
 }
 
+/// Whether a file is there, and has the test that is named with it: `src/text.rs`, `src/text.rs::name`.
+fn is_there(root: &Path, path: &str) -> bool {
+    match path.split_once("::") {
+        None => root.join(path).exists(),
+        Some((file, test)) => {
+            fs::read_to_string(root.join(file)).is_ok_and(|text| text.contains(&format!("fn {test}(")))
+        }
+    }
+}
+
+#[test]
+fn every_promise_names_what_holds_it() {
+    let (_, page) = texts().find(|(page, _)| *page == "promises").expect("the page of promises");
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+    assert!(rows.len() > 15, "{rows:?}");
+    for row in rows {
+        assert!(row.matches("rs`").count() + row.matches("::").count() > 0, "no test is named: {row}");
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let own = "src/cli/tests/guide.rs::every_promise_names_what_holds_it";
+    assert!(is_there(root, own) && !is_there(root, &own.replace("names", "name")));
+}
+
 #[test]
 fn every_file_that_the_guide_names_is_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -153,7 +176,7 @@ fn every_file_that_the_guide_names_is_there() {
             .filter(|word| rooms.iter().any(|room| word.starts_with(room)));
         for path in paths {
             count += 1;
-            assert!(root.join(path).exists(), "{page} names {path}");
+            assert!(is_there(root, path), "{page} names {path}");
         }
     }
     assert!(count > 80, "only {count} files were found");
