@@ -46,7 +46,7 @@ pub(super) fn main(global: &Global, args: GetArgs) -> Result<Exit, CliError> {
     };
     let kind = match kind_of(kind) {
         Ok(kind) => kind,
-        Err(unknown) => return Err(of_another_program(global, kind).unwrap_or(unknown)),
+        Err(unknown) => return Err(not_ours(global, kind, unknown)),
     };
     if args.selector.is_some() && !has_labels(kind) {
         return Err(
@@ -102,14 +102,17 @@ pub(super) fn kind_of(text: &str) -> Result<&'static str, CliError> {
     }
 }
 
-/// That the journal has entries of a kind which this program does not know; none if it has none, or cannot be read.
-fn of_another_program(global: &Global, kind: &str) -> Option<CliError> {
-    let filter = Parameters { kind: Some(kind.to_owned()), limit: Some(1), ..Parameters::default() };
-    let found = session::ask(global, &Query::Log { filter }).ok()?;
-    found.as_array().filter(|entries| !entries.is_empty())?;
-    let message = format!("the journal has entries of kind {kind}, which this program does not know");
-    let next = format!("use the program that registers it; `bailiwick log --kind {kind}` lists the entries");
-    Some(CliError::new(Exit::NotFound, "not-found", message).next(next))
+/// Why a kind that is none of this program's cannot be listed: another program has it, or nobody.
+fn not_ours(global: &Global, kind: &str, unknown: CliError) -> CliError {
+    match session::is_in_journal(global, Parameters { kind: Some(kind.to_owned()), ..Parameters::default() }) {
+        Ok(false) => unknown,
+        Err(error) => error,
+        Ok(true) => {
+            let message = format!("the journal has entries of kind {kind}, which this program does not know");
+            let next = format!("use the program that registers it; `bailiwick log --kind {kind}` lists the entries");
+            CliError::new(Exit::NotFound, "not-found", message).next(next)
+        }
+    }
 }
 
 /// The registered kind that people mean: `virtual-ip`, `virtual-ips`, `VirtualIp`.

@@ -61,6 +61,8 @@ pub(super) fn main(global: &Global, args: LogArgs) -> Result<Exit, CliError> {
         (args.entity.as_deref().map(meant).transpose()?, args.kind.as_deref().map(any_kind).transpose()?);
     let (entity, not_ours) = entity.map_or((None, None), |(entity, not_ours)| (Some(entity), not_ours));
     let (kind, not_ours) = kind.map_or((None, not_ours), |(kind, not_ours)| (Some(kind), not_ours));
+    let of = Parameters { entity: entity.clone(), kind: kind.clone(), ..Parameters::default() };
+    refuse_unknown(global, of, not_ours)?;
     let moment = |text: Option<&str>| Ok::<_, CliError>(session::at(text)?.map(moment_text));
     let filter = Parameters {
         at: moment(args.until.as_deref())?,
@@ -78,7 +80,7 @@ pub(super) fn main(global: &Global, args: LogArgs) -> Result<Exit, CliError> {
     if args.follow {
         return follow(global, filter);
     }
-    let answer = unless_unknown(session::ask(global, &Query::Log { filter }), not_ours)?;
+    let answer = session::ask(global, &Query::Log { filter })?;
     global.output.show(&answer, || table(&answer))?;
     if !global.output.is_for_programs() && answer.as_array().is_some_and(Vec::is_empty) {
         let _ = writeln!(anstream::stderr(), "no decision matches; `bailiwick log -o wide` shows codes and principals");
@@ -185,14 +187,10 @@ fn ours<T>((meant, not_ours): (T, Option<CliError>)) -> Result<T, CliError> {
     not_ours.map_or(Ok(meant), Err)
 }
 
-/// The answer about something of a kind that this program may not know: if the journal has nothing of it either, it is unknown.
-pub(super) fn unless_unknown(answer: Result<Value, CliError>, not_ours: Option<CliError>) -> Result<Value, CliError> {
-    let has_nothing = |answer: &Value| answer.as_array().is_some_and(Vec::is_empty);
-    match (answer, not_ours) {
-        (Ok(answer), Some(unknown)) if has_nothing(&answer) => Err(unknown),
-        (Err(_), Some(unknown)) => Err(unknown),
-        (answer, _) => answer,
-    }
+/// Refuses what nobody knows: a kind that is none of this program's, and of which the journal has no such entries either.
+pub(super) fn refuse_unknown(global: &Global, of: Parameters, not_ours: Option<CliError>) -> Result<(), CliError> {
+    let Some(unknown) = not_ours else { return Ok(()) };
+    if session::is_in_journal(global, of)? { Ok(()) } else { Err(unknown) }
 }
 
 fn table(answer: &Value) -> Table<9> {

@@ -26,7 +26,7 @@ use super::{
     progress::say,
 };
 use crate::{
-    api::query::Query,
+    api::query::{Parameters, Query, moment_text},
     client::{self, Client, ClientError, socket_address},
     clock::SystemClock,
     config::{default_data_dir, journal_dir},
@@ -220,6 +220,16 @@ pub(super) fn ask(global: &Global, query: &Query) -> Result<serde_json::Value, C
             query.answer_from(journal, SystemClock::new().now())
         }),
         answer => answer.map_err(unanswered),
+    }
+}
+
+/// Whether the journal has entries of this kind or stream. Which journal is read is left for the next question to say.
+pub(super) fn is_in_journal(global: &Global, of: Parameters) -> Result<bool, CliError> {
+    let filter = Parameters { limit: Some(1), at: Some(moment_text(At::Ago(0))), ..of };
+    match ask(global, &Query::Log { filter }) {
+        Ok(entries) => Ok(entries.as_array().is_some_and(|entries| !entries.is_empty())),
+        Err(error) if matches!(&*error.code, "not-found" | "no-journal") => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

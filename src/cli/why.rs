@@ -6,12 +6,12 @@ use clap::Args;
 use super::{
     Global,
     exit::{CliError, Exit},
-    log::{meant, unless_unknown},
+    log::{meant, refuse_unknown},
     output::{self, Table},
     session,
 };
 use crate::{
-    api::query::Query,
+    api::query::{Parameters, Query},
     audit::{About, Side},
 };
 
@@ -33,8 +33,12 @@ pub(super) struct WhyArgs {
 
 pub(super) fn main(global: &Global, args: WhyArgs) -> Result<Exit, CliError> {
     let (about, not_ours) = about(&args.about, args.side.as_deref())?;
+    if let About::Entity { entity, .. } = &about {
+        let of = Parameters { entity: Some(entity.clone()), ..Parameters::default() };
+        refuse_unknown(global, of, not_ours)?;
+    }
     let query = Query::Why { about, forward: args.forward, at: session::at(args.at.as_deref())? };
-    let answer = unless_unknown(session::ask(global, &query), not_ours)?;
+    let answer = session::ask(global, &query)?;
     match answer["text"].as_str() {
         Some(text) if !global.output.is_for_programs() => output::lines(text)?,
         _ => global.output.show(&answer, Table::default)?,

@@ -76,6 +76,8 @@ fn a_program_with_a_kind_of_its_own_runs_it_and_the_other_program_says_what_is_m
     stranger(&["get", "virtual-ip"]).code(4).says("which this program does not know");
     stranger(&["get", "virtual-op"]).code(64).says("unknown kind");
     stranger(&["log", "virtual-op/front"]).code(64).says("unknown kind");
+    stranger(&["log", "--follow", "--kind", "virtual-op"]).code(64).says("unknown kind");
+    stranger(&["log", "--kind", "virtual-ip", "--outcome", "refused"]).code(0).says("no decision matches");
     let replayed = stranger(&["audit", "replay"]).code(0).out;
     assert!(replayed.contains("unknown kinds") && replayed.contains("supervisor/virtual-ip, virtual-ip"), "{replayed}");
     // and its node leaves them alone
