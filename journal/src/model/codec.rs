@@ -4,6 +4,8 @@
 //! done from a slice that a checksum has covered, because bincode takes half of all single-bit errors for another valid
 //! value. The bound is applied before anything is allocated.
 
+use std::io;
+
 use bincode::Options;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -30,8 +32,32 @@ pub enum CodecError {
 /// # Errors
 /// If the encoded form is longer than [`Draft::BODY_BYTES_MAX`].
 pub fn encode<T: Serialize>(schema: u16, value: &T) -> Result<Body, CodecError> {
-    let bytes = options().serialize(value).map_err(|source| CodecError::Encode { source })?;
-    Ok(Body { schema, bytes })
+    let mut bytes = Bounded(Vec::with_capacity(TYPICAL_BYTES));
+    // Not `Options::serialize`: that walks through the value twice more to know its size, in code of its own for each type.
+    value
+        .serialize(&mut bincode::Serializer::new(&mut bytes, options()))
+        .map_err(|source| CodecError::Encode { source })?;
+    Ok(Body { schema, bytes: bytes.0 })
+}
+
+/// Room for most bodies.
+const TYPICAL_BYTES: usize = 64;
+
+/// At most as many bytes as a body may have.
+struct Bounded(Vec<u8>);
+
+impl io::Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() > Draft::BODY_BYTES_MAX - self.0.len() {
+            return Err(io::Error::from(io::ErrorKind::FileTooLarge));
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Reads a value from its stored form; the caller has looked at the schema.
