@@ -10,6 +10,7 @@ pub mod storage_rules;
 
 pub mod contract;
 
+pub mod attachment;
 pub mod document;
 pub mod filesystem;
 pub mod filesystem_attachment;

@@ -4,6 +4,8 @@
 use std::marker::PhantomData;
 
 use bailiwick_actors::{
+    attachment::{self, Attached},
+    contract::Decider,
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
     policy, replica_set,
     shell::{AnyCommand, Kind},
@@ -184,14 +186,16 @@ impl Changed for volume::State {
     }
 }
 
-impl Changed for volume_attachment::State {
-    fn remove(how: Going) -> Option<volume_attachment::Command> {
-        use volume_attachment::Command::{Remove, RemoveForced};
-        Some(if how.force { RemoveForced } else { Remove })
+impl<A: Attached> Changed for attachment::State<A>
+where
+    Self: Kind + Decider<Command = attachment::Command<A>>,
+{
+    fn remove(how: Going) -> Option<attachment::Command<A>> {
+        Some(if how.force { attachment::Command::RemoveForced } else { attachment::Command::Remove })
     }
 
-    fn retry() -> Option<volume_attachment::Command> {
-        Some(volume_attachment::Command::Retry)
+    fn retry() -> Option<attachment::Command<A>> {
+        Some(attachment::Command::Retry)
     }
 }
 
@@ -213,17 +217,6 @@ impl Changed for filesystem::State {
 
     fn protect(on: bool) -> Option<filesystem::Command> {
         Some(filesystem::Command::Protect { on })
-    }
-}
-
-impl Changed for filesystem_attachment::State {
-    fn remove(how: Going) -> Option<filesystem_attachment::Command> {
-        use filesystem_attachment::Command::{Remove, RemoveForced};
-        Some(if how.force { RemoveForced } else { Remove })
-    }
-
-    fn retry() -> Option<filesystem_attachment::Command> {
-        Some(filesystem_attachment::Command::Retry)
     }
 }
 

@@ -1,6 +1,6 @@
-//! Filesystems and their attachments in words.
+//! Filesystems in words.
 
-use bailiwick_actors::{filesystem, filesystem_attachment};
+use bailiwick_actors::filesystem;
 
 use super::{
     Words, gave_up, protection, protection_asked,
@@ -103,69 +103,6 @@ impl Words for filesystem::State {
             Event::Died => "no longer mounted anywhere".into(),
             Event::Removed => "removed".into(),
             Event::Protected { on } => protection(*on).into(),
-        }
-    }
-}
-
-impl Words for filesystem_attachment::State {
-    fn asked(command: &filesystem_attachment::Command) -> String {
-        use filesystem_attachment::{Command, Report};
-        match command {
-            Command::Declare(spec) => {
-                let how = if spec.read_only { "read-only" } else { "read-write" };
-                match &spec.path {
-                    Some(path) => format!("declare at {path}, {how}"),
-                    None => format!("declare {how}"),
-                }
-            }
-            Command::Remove => "remove".into(),
-            Command::Retry => "retry".into(),
-            Command::Attach { target } => {
-                format!("mount filesystem {} on instance {}", target.filesystem_id, target.instance)
-            }
-            Command::Detach { .. } => "unmount: the instance is going away".into(),
-            Command::Reattach => "verify that it is still mounted".into(),
-            Command::RemoveForced => "remove without waiting for the unmount".into(),
-            Command::Wake { due } => format!("run the step that was due at {due}"),
-            Command::Report(report) => match report {
-                Report::Attached { attempt, info } => {
-                    format!("provider mounted it at {} (attempt {attempt})", info.mount_point)
-                }
-                Report::AttachFailed { attempt, fault } => {
-                    format!("mounting it failed (attempt {attempt}): {fault}")
-                }
-                Report::Detached { attempt } => format!("provider unmounted it (attempt {attempt})"),
-                Report::DetachFailed { attempt, fault } => {
-                    format!("unmounting it failed (attempt {attempt}): {fault}")
-                }
-            },
-        }
-    }
-
-    fn happened(event: &filesystem_attachment::Event) -> String {
-        use filesystem_attachment::Event;
-        match event {
-            Event::Declared { .. } => "declared".into(),
-            Event::AttachRequested { target, .. } => format!("requested a mount on instance {}", target.instance),
-            Event::Attached { info } => format!("provider mounted it at {}", info.mount_point),
-            Event::AttachRetryScheduled { until, fault } => {
-                format!("mounting it failed ({fault}); next attempt at {until}")
-            }
-            Event::AttachGivenUp { fault, again } => gave_up("gave up mounting it", fault, *again),
-            Event::DetachRequested { .. } => "requested the unmount".into(),
-            Event::Detached => "provider unmounted it".into(),
-            Event::DetachRetryScheduled { until, fault } => {
-                format!("unmounting it failed ({fault}); next attempt at {until}")
-            }
-            Event::DetachGivenUp { fault } => format!("gave up unmounting it ({fault})"),
-            Event::Overdue { .. } => "unmount is overdue".into(),
-            Event::AttemptBegun => "started the next attempt".into(),
-            Event::RemovalBegan => "removal started".into(),
-            Event::Removed => "removed".into(),
-            Event::Retargeted { .. } => "source device was renamed".into(),
-            Event::ReattachRequested { .. } => "verifying that it is still mounted".into(),
-            Event::Skipped { what } => skipped(what),
-            Event::AttachDropped => "nothing was mounted".into(),
         }
     }
 }

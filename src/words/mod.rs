@@ -3,6 +3,7 @@
 //! Texts are for people and may change with any release; what programs read are codes, numbers and types. Nothing here
 //! prints a value in the form that the compiler derives: what has no words of its own does not compile.
 
+mod attachments;
 mod custom_kinds;
 mod documents;
 mod filesystems;

@@ -1,9 +1,9 @@
-//! Volumes and their attachments in words.
+//! Volumes in words.
 
 use bailiwick_actors::{
     storage_rules::{ClaimForm, ClaimedBy, StorageClaim},
     vocab::SkippedStorage,
-    volume, volume_attachment,
+    volume,
 };
 
 use super::{Words, count, gave_up, protection, protection_asked};
@@ -151,67 +151,6 @@ pub(super) fn skipped(what: &SkippedStorage) -> String {
         }
         SkippedStorage::Undoing { effect } => {
             format!("did not wait for the provider to undo effect {effect}; what it created may be orphaned")
-        }
-    }
-}
-
-impl Words for volume_attachment::State {
-    fn asked(command: &volume_attachment::Command) -> String {
-        use volume_attachment::{Command, Report};
-        match command {
-            Command::Declare(spec) => {
-                let how = if spec.read_only { "read-only" } else { "read-write" };
-                format!("declare {how}")
-            }
-            Command::Remove => "remove".into(),
-            Command::Retry => "retry".into(),
-            Command::Attach { target } => {
-                format!("attach volume {} to instance {}", target.volume_id, target.instance)
-            }
-            Command::Detach { .. } => "detach: the instance is going away".into(),
-            Command::TakeOver { info, .. } => format!("record that it was attached on creation, at {}", info.path),
-            Command::Reattach => "verify that it is still attached".into(),
-            Command::RemoveForced => "remove without waiting for the detachment".into(),
-            Command::Wake { due } => format!("run the step that was due at {due}"),
-            Command::Report(report) => match report {
-                Report::Attached { attempt, info } => {
-                    format!("provider attached it at {} (attempt {attempt})", info.path)
-                }
-                Report::AttachFailed { attempt, fault } => {
-                    format!("attaching it failed (attempt {attempt}): {fault}")
-                }
-                Report::Detached { attempt } => format!("provider detached it (attempt {attempt})"),
-                Report::DetachFailed { attempt, fault } => {
-                    format!("detaching it failed (attempt {attempt}): {fault}")
-                }
-            },
-        }
-    }
-
-    fn happened(event: &volume_attachment::Event) -> String {
-        use volume_attachment::Event;
-        match event {
-            Event::Declared { .. } => "declared".into(),
-            Event::AttachRequested { target, .. } => format!("requested attachment to instance {}", target.instance),
-            Event::Attached { info } => format!("provider attached it at {}", info.path),
-            Event::AttachRetryScheduled { until, fault } => {
-                format!("attaching it failed ({fault}); next attempt at {until}")
-            }
-            Event::AttachGivenUp { fault, again } => gave_up("gave up attaching it", fault, *again),
-            Event::DetachRequested { .. } => "requested detachment".into(),
-            Event::Detached => "provider detached it".into(),
-            Event::DetachRetryScheduled { until, fault } => {
-                format!("detaching it failed ({fault}); next attempt at {until}")
-            }
-            Event::DetachGivenUp { fault } => format!("gave up detaching it ({fault})"),
-            Event::Overdue { .. } => "detachment is overdue".into(),
-            Event::AttemptBegun => "started the next attempt".into(),
-            Event::RemovalBegan => "removal started".into(),
-            Event::Removed => "removed".into(),
-            Event::TakenOver { info, .. } => format!("attached on creation, at {}", info.path),
-            Event::ReattachRequested { .. } => "verifying that it is still attached".into(),
-            Event::Skipped { what } => skipped(what),
-            Event::AttachDropped => "nothing was attached".into(),
         }
     }
 }

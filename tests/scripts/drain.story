@@ -9,14 +9,14 @@
 00:00:00.000     8 volume/data                  declared with 64M from provider simulated; asked the provider to create it, because it was declared and has no storage yet (operator)
 00:00:00.000     9 machine/alpha                reserved an attachment for volume data, because a volume will be attached to it (operator)
 00:00:00.000    10 volume/data                  reserved for machine alpha, because it will be attached to a machine (operator)
-00:00:00.000    11 volume-attachment/alpha:data declared, because it was declared and waits for its machine and volume (operator)
+00:00:00.000    11 volume-attachment/alpha:data declared, because it was declared and waits for its machine and storage (operator)
 00:00:00.023    12 supervisor/machines          provider simulated reported: new instance i-0005 of machine/alpha, new instance i-0007 of machine/gamma, new instance i-0006 of machine/beta, because the list differs from the last one (supervisor/machines)
 00:00:00.023    13 machine/alpha                provider created instance i-0005; has until 00:20:00.023 to become healthy, because the provider reported success (executor, after 5)
 00:00:00.023    14 machine/beta                 provider created instance i-0006; has until 00:20:00.023 to become healthy, because the provider reported success (executor, after 6)
 00:00:00.023    15 machine/gamma                provider created instance i-0007; has until 00:20:00.023 to become healthy, because the provider reported success (executor, after 7)
 00:00:00.030    16 volume/data                  provider created volume v-0008 of 64M, because the provider reported success (executor, after 8)
 00:00:00.030    17 supervisor/storage           ordered volume-attachment/alpha:data: attach volume v-0008 to instance i-0005, because the observed state requires it (supervisor/storage)
-00:00:00.030    18 volume-attachment/alpha:data requested attachment to instance i-0005, because its machine and volume are ready (supervisor/storage, after 17)
+00:00:00.030    18 volume-attachment/alpha:data requested attachment to instance i-0005, because its machine and storage are ready (supervisor/storage, after 17)
 00:00:00.044    19 volume-attachment/alpha:data provider attached it at /volumes/data, because the provider reported success (executor, after 18)
 00:00:10.000    20 machine/alpha                agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/alpha)
 00:00:10.000    21 machine/gamma                agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/gamma)
@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 427a659ea7efcd08e8656b87d297375987a59fea60f4c6bc9bfa7bc8c460bb48
+journal 5204e4283d844e4a3529fd4a992140a118d3935434f41f18306f54180e6d75fb

@@ -9,18 +9,18 @@
 00:00:00.000     8 volume/logs                  declared with 1G from provider simulated; asked the provider to create it, because it was declared and has no storage yet (operator)
 00:00:00.000     9 machine/alpha                reserved an attachment for volume data, because a volume will be attached to it (operator)
 00:00:00.000    10 volume/data                  reserved for machine alpha, because it will be attached to a machine (operator)
-00:00:00.000    11 volume-attachment/alpha:data declared, because it was declared and waits for its machine and volume (operator)
+00:00:00.000    11 volume-attachment/alpha:data declared, because it was declared and waits for its machine and storage (operator)
 00:00:00.000    12 machine/beta                 reserved an attachment for volume logs, because a volume will be attached to it (operator)
 00:00:00.000    13 volume/logs                  reserved for machine beta, because it will be attached to a machine (operator)
-00:00:00.000    14 volume-attachment/beta:logs  declared, because it was declared and waits for its machine and volume (operator)
+00:00:00.000    14 volume-attachment/beta:logs  declared, because it was declared and waits for its machine and storage (operator)
 00:00:00.021    15 volume/data                  provider created volume v-0006 of 64M, because the provider reported success (executor, after 7)
 00:00:00.021    16 volume/logs                  provider created volume v-0007 of 1G, because the provider reported success (executor, after 8)
 00:00:00.030    17 machine/alpha                provider created instance i-0008; has until 00:20:00.030 to become healthy, because the provider reported success (executor, after 4)
 00:00:00.030    18 machine/beta                 provider created instance i-0009; has until 00:20:00.030 to become healthy, because the provider reported success (executor, after 5)
 00:00:00.030    19 machine/gamma                provider created instance i-0010; has until 00:20:00.030 to become healthy, because the provider reported success (executor, after 6)
 00:00:00.030    20 supervisor/storage           ordered volume-attachment/alpha:data: attach volume v-0006 to instance i-0008; ordered volume-attachment/beta:logs: attach volume v-0007 to instance i-0009, because the observed state requires it (supervisor/storage)
-00:00:00.030    21 volume-attachment/beta:logs  requested attachment to instance i-0009, because its machine and volume are ready (supervisor/storage, after 20)
-00:00:00.030    22 volume-attachment/alpha:data requested attachment to instance i-0008, because its machine and volume are ready (supervisor/storage, after 20)
+00:00:00.030    21 volume-attachment/beta:logs  requested attachment to instance i-0009, because its machine and storage are ready (supervisor/storage, after 20)
+00:00:00.030    22 volume-attachment/alpha:data requested attachment to instance i-0008, because its machine and storage are ready (supervisor/storage, after 20)
 00:00:00.043    23 volume-attachment/alpha:data provider attached it at /volumes/data, because the provider reported success (executor, after 22)
 00:00:00.043    24 volume-attachment/beta:logs  provider attached it at /volumes/logs, because the provider reported success (executor, after 21)
 00:00:05.031    25 supervisor/machines          provider simulated reported: new instance i-0008 of machine/alpha, new instance i-0010 of machine/gamma, new instance i-0009 of machine/beta, because the list differs from the last one (supervisor/machines)
@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 545d643ffcd143d7e896924957540246d50e42780235fc813cb4681e5258a49a
+journal bfd07824ea8b02de98f0dba605be6dd490cbab4b096a666e908dd28270e958b6

@@ -17,12 +17,12 @@
 00:00:00.000    15 supervisor/storage           ordered volume-attachment/web-1:web-1-data-0: declare read-write, because the observed state requires it (supervisor/storage)
 00:00:00.000    16 machine/web-2                declared with provider simulated, 0 workloads, set web; reserved an attachment for volume web-2-data-0; requested a new instance, because it was declared and has no instance yet (supervisor/machine-sets, after 14)
 00:00:00.000    17 supervisor/machine-sets      told machine-set/web: its machines were declared, because the observed state requires it (supervisor/machine-sets)
-00:00:00.000    18 volume-attachment/web-1:web-1-data-0 declared, because it was declared and waits for its machine and volume (supervisor/storage, after 15)
+00:00:00.000    18 volume-attachment/web-1:web-1-data-0 declared, because it was declared and waits for its machine and storage (supervisor/storage, after 15)
 00:00:00.000    19 supervisor/storage           ordered volume/web-2-data-0: declare 64M from pool simulated for machine web-2, because the observed state requires it (supervisor/storage)
 00:00:00.000    20 machine-set/web              its machines were declared; pass ended, because a batch of machines was declared (supervisor/machine-sets, after 17)
 00:00:00.000    21 volume/web-2-data-0          declared with 64M from provider simulated; comes from pool simulated; belongs to machine/web-2, and is removed with it; created for machine web-2, and is removed with it; waits for machine web-2 to run; reserved for machine web-2, because a machine of a set asks for it (supervisor/storage, after 19)
 00:00:00.000    22 supervisor/storage           ordered volume-attachment/web-2:web-2-data-0: declare read-write, because the observed state requires it (supervisor/storage)
-00:00:00.000    23 volume-attachment/web-2:web-2-data-0 declared, because it was declared and waits for its machine and volume (supervisor/storage, after 22)
+00:00:00.000    23 volume-attachment/web-2:web-2-data-0 declared, because it was declared and waits for its machine and storage (supervisor/storage, after 22)
 00:00:00.016    24 supervisor/machines          provider simulated reported zone east, zone west, because the provider's zones changed (supervisor/machines)
 00:00:00.016    25 supervisor/machines          ordered machine/web-1: create in zone east; ordered machine/web-2: create in zone west, because the observed state requires it (supervisor/machines)
 00:00:00.016    26 machine/web-2                will be created in zone west, because the zone for its instance was chosen (supervisor/machines, after 25)
@@ -38,8 +38,8 @@
 00:00:00.065    36 volume/web-1-data-0          provider created volume v-0007 of 64M, because the provider reported success (executor, after 32)
 00:00:00.065    37 volume/web-2-data-0          provider created volume v-0008 of 64M, because the provider reported success (executor, after 31)
 00:00:00.065    38 supervisor/storage           ordered volume-attachment/web-1:web-1-data-0: attach volume v-0007 to instance i-0003; ordered volume-attachment/web-2:web-2-data-0: attach volume v-0008 to instance i-0004, because the observed state requires it (supervisor/storage)
-00:00:00.065    39 volume-attachment/web-2:web-2-data-0 requested attachment to instance i-0004, because its machine and volume are ready (supervisor/storage, after 38)
-00:00:00.065    40 volume-attachment/web-1:web-1-data-0 requested attachment to instance i-0003, because its machine and volume are ready (supervisor/storage, after 38)
+00:00:00.065    39 volume-attachment/web-2:web-2-data-0 requested attachment to instance i-0004, because its machine and storage are ready (supervisor/storage, after 38)
+00:00:00.065    40 volume-attachment/web-1:web-1-data-0 requested attachment to instance i-0003, because its machine and storage are ready (supervisor/storage, after 38)
 00:00:00.097    41 volume-attachment/web-1:web-1-data-0 provider attached it at /volumes/web-1-data-0, because the provider reported success (executor, after 40)
 00:00:00.097    42 volume-attachment/web-2:web-2-data-0 provider attached it at /volumes/web-2-data-0, because the provider reported success (executor, after 39)
 00:00:05.030    43 supervisor/machines          provider simulated reported: new instance i-0003 of machine/web-1, new instance i-0004 of machine/web-2, because the list differs from the last one (supervisor/machines)
@@ -65,7 +65,7 @@
 00:15:35.027    62 volume/web-3-data-0          declared with 64M from provider simulated; comes from pool simulated; belongs to machine/web-3, and is removed with it; created for machine web-3, and is removed with it; waits for machine web-3 to run; reserved for machine web-3, because a machine of a set asks for it (supervisor/storage, after 59)
 00:15:35.027    63 machine/web-3                will be created in zone east, because the zone for its instance was chosen (supervisor/machines, after 60)
 00:15:35.027    64 supervisor/storage           ordered volume-attachment/web-3:web-3-data-0: declare read-write, because the observed state requires it (supervisor/storage)
-00:15:35.027    65 volume-attachment/web-3:web-3-data-0 declared, because it was declared and waits for its machine and volume (supervisor/storage, after 64)
+00:15:35.027    65 volume-attachment/web-3:web-3-data-0 declared, because it was declared and waits for its machine and storage (supervisor/storage, after 64)
 00:15:35.037    66 machine/web-3                provider created instance i-0012; has until 00:35:35.037 to become healthy, because the provider reported success (executor, after 63)
 00:15:35.037    67 supervisor/storage           ordered volume/web-3-data-0: create for instance i-0012, in zone east, because the observed state requires it (supervisor/storage)
 00:15:35.037    68 volume/web-3-data-0          asked the provider to create it for instance i-0012; is in zone east, because its machine is running (supervisor/storage, after 67)
@@ -73,7 +73,7 @@
 00:15:35.037    70 machine/web-3                must be created in zone east, where volume web-3-data-0 is, because one of its volumes is in that zone (supervisor/storage, after 69)
 00:15:35.083    71 volume/web-3-data-0          provider created volume v-0014 of 64M, because the provider reported success (executor, after 68)
 00:15:35.083    72 supervisor/storage           ordered volume-attachment/web-3:web-3-data-0: attach volume v-0014 to instance i-0012, because the observed state requires it (supervisor/storage)
-00:15:35.083    73 volume-attachment/web-3:web-3-data-0 requested attachment to instance i-0012, because its machine and volume are ready (supervisor/storage, after 72)
+00:15:35.083    73 volume-attachment/web-3:web-3-data-0 requested attachment to instance i-0012, because its machine and storage are ready (supervisor/storage, after 72)
 00:15:35.103    74 volume-attachment/web-3:web-3-data-0 provider attached it at /volumes/web-3-data-0, because the provider reported success (executor, after 73)
 00:15:40.000    75 machine/web-3                agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/web-3)
 00:15:40.000    76 supervisor/storage           agents reported: volume web-3-data-0 is device sim-696edbe6 on machine web-3, because the devices of machines changed (supervisor/storage)
@@ -120,4 +120,4 @@ converged after 2401.000 s: 105 entries, 1641 provider calls, 1 crashes, seed 53
   volume/web-1-data-0              removed
   volume/web-2-data-0              reserved
   volume/web-3-data-0              reserved
-journal 9f35a48e9fae56de34009beea6be41a6a466c115c02e247637694419d0f9aca9
+journal 8582045edf9d681e54a3549d628fde7eb9a5cc87b025e83a820025f7d3c09c0e

@@ -10,10 +10,10 @@
 00:00:00.000     8 volume/logs                  declared with 1G from provider simulated; asked the provider to create it, because it was declared and has no storage yet (operator)
 00:00:00.000     9 machine/alpha                reserved an attachment for volume data, because a volume will be attached to it (operator)
 00:00:00.000    10 volume/data                  reserved for machine alpha, because it will be attached to a machine (operator)
-00:00:00.000    11 volume-attachment/alpha:data declared, because it was declared and waits for its machine and volume (operator)
+00:00:00.000    11 volume-attachment/alpha:data declared, because it was declared and waits for its machine and storage (operator)
 00:00:00.000    12 machine/beta                 reserved an attachment for volume logs, because a volume will be attached to it (operator)
 00:00:00.000    13 volume/logs                  reserved for machine beta, because it will be attached to a machine (operator)
-00:00:00.000    14 volume-attachment/beta:logs  declared, because it was declared and waits for its machine and volume (operator)
+00:00:00.000    14 volume-attachment/beta:logs  declared, because it was declared and waits for its machine and storage (operator)
 00:00:00.014    15 machine/alpha                creating the instance failed (unknown: the answer was lost); next attempt at 00:00:10.014, because the outcome of the call is unknown, and the provider is asked again later (executor, after 4)
 00:00:00.014    16 machine/beta                 creating the instance failed (unknown: the answer was lost); next attempt at 00:00:10.014, because the outcome of the call is unknown, and the provider is asked again later (executor, after 5)
 00:00:00.014    17 machine/gamma                creating the instance failed (unknown: the answer was lost); next attempt at 00:00:10.014, because the outcome of the call is unknown, and the provider is asked again later (executor, after 6)
@@ -33,8 +33,8 @@
 00:00:30.077    31 machine/beta                 provider created instance i-0007; has until 00:20:30.077 to become healthy, because the provider reported success (executor, after 28)
 00:00:30.077    32 machine/gamma                provider created instance i-0008; has until 00:20:30.077 to become healthy, because the provider reported success (executor, after 29)
 00:00:30.077    33 supervisor/storage           ordered volume-attachment/alpha:data: attach volume v-0009 to instance i-0006; ordered volume-attachment/beta:logs: attach volume v-0010 to instance i-0007, because the observed state requires it (supervisor/storage)
-00:00:30.077    34 volume-attachment/beta:logs  requested attachment to instance i-0007, because its machine and volume are ready (supervisor/storage, after 33)
-00:00:30.077    35 volume-attachment/alpha:data requested attachment to instance i-0006, because its machine and volume are ready (supervisor/storage, after 33)
+00:00:30.077    34 volume-attachment/beta:logs  requested attachment to instance i-0007, because its machine and storage are ready (supervisor/storage, after 33)
+00:00:30.077    35 volume-attachment/alpha:data requested attachment to instance i-0006, because its machine and storage are ready (supervisor/storage, after 33)
 00:00:30.089    36 volume-attachment/alpha:data provider attached it at /volumes/data, because the provider reported success (executor, after 35)
 00:00:30.089    37 volume-attachment/beta:logs  provider attached it at /volumes/logs, because the provider reported success (executor, after 34)
 00:00:40.000    38 machine/alpha                agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/alpha)
@@ -108,4 +108,4 @@ converged after 1800.000 s: 98 entries, 813 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 534d9f103b418e4f79e788949231bb42aaa72b8cf8bfa0fbbcd80df201dd3c9d
+journal 115fa848d0ccb8021b688a8dd3a11f807840d8ce20ad495d413eb76ed3eaf33a

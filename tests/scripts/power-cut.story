@@ -12,10 +12,10 @@
 00:00:00.000     9 volume/logs                  declared with 1G from provider simulated; asked the provider to create it, because it was declared and has no storage yet (operator)
 00:00:00.000    10 machine/alpha                reserved an attachment for volume data, because a volume will be attached to it (operator)
 00:00:00.000    11 volume/data                  reserved for machine alpha, because it will be attached to a machine (operator)
-00:00:00.000    12 volume-attachment/alpha:data declared, because it was declared and waits for its machine and volume (operator)
+00:00:00.000    12 volume-attachment/alpha:data declared, because it was declared and waits for its machine and storage (operator)
 00:00:00.000    13 machine/beta                 reserved an attachment for volume logs, because a volume will be attached to it (operator)
 00:00:00.000    14 volume/logs                  reserved for machine beta, because it will be attached to a machine (operator)
-00:00:00.000    15 volume-attachment/beta:logs  declared, because it was declared and waits for its machine and volume (operator)
+00:00:00.000    15 volume-attachment/beta:logs  declared, because it was declared and waits for its machine and storage (operator)
 00:00:00.011    16 machine/alpha                provider created instance i-0006; has until 00:20:00.011 to become healthy, because the provider reported success (executor, after 5)
 00:00:00.011    17 machine/beta                 provider created instance i-0007; has until 00:20:00.011 to become healthy, because the provider reported success (executor, after 6)
 00:00:00.011    18 machine/gamma                provider created instance i-0008; has until 00:20:00.011 to become healthy, because the provider reported success (executor, after 7)
@@ -24,8 +24,8 @@
 00:00:00.018     --- crash (before-append)
 00:00:00.018    21 node/journal                 opened the journal after an unclean stop (start 3) (node)
 00:00:00.018    22 supervisor/storage           ordered volume-attachment/alpha:data: attach volume v-0009 to instance i-0006; ordered volume-attachment/beta:logs: attach volume v-0010 to instance i-0007, because the observed state requires it (supervisor/storage)
-00:00:00.018    23 volume-attachment/beta:logs  requested attachment to instance i-0007, because its machine and volume are ready (supervisor/storage, after 22)
-00:00:00.018    24 volume-attachment/alpha:data requested attachment to instance i-0006, because its machine and volume are ready (supervisor/storage, after 22)
+00:00:00.018    23 volume-attachment/beta:logs  requested attachment to instance i-0007, because its machine and storage are ready (supervisor/storage, after 22)
+00:00:00.018    24 volume-attachment/alpha:data requested attachment to instance i-0006, because its machine and storage are ready (supervisor/storage, after 22)
 00:00:00.041    25 volume-attachment/alpha:data provider attached it at /volumes/data, because the provider reported success (executor, after 24)
 00:00:00.041    26 volume-attachment/beta:logs  provider attached it at /volumes/logs, because the provider reported success (executor, after 23)
 00:00:00.054    27 supervisor/machines          provider simulated reported: new instance i-0006 of machine/alpha, new instance i-0008 of machine/gamma, new instance i-0007 of machine/beta, because the list differs from the last one (supervisor/machines)
@@ -51,4 +51,4 @@ converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 16129923e565e72ce264a67d4aaf5901223849889d446904ef8f79acfd8ff78f
+journal fbe5cf920293dcf636626481560a856c70ebdbec36267c7317e588d659875371

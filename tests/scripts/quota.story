@@ -10,18 +10,18 @@
 00:00:00.000     8 volume/logs                  declared with 1G from provider simulated; asked the provider to create it, because it was declared and has no storage yet (operator)
 00:00:00.000     9 machine/alpha                reserved an attachment for volume data, because a volume will be attached to it (operator)
 00:00:00.000    10 volume/data                  reserved for machine alpha, because it will be attached to a machine (operator)
-00:00:00.000    11 volume-attachment/alpha:data declared, because it was declared and waits for its machine and volume (operator)
+00:00:00.000    11 volume-attachment/alpha:data declared, because it was declared and waits for its machine and storage (operator)
 00:00:00.000    12 machine/beta                 reserved an attachment for volume logs, because a volume will be attached to it (operator)
 00:00:00.000    13 volume/logs                  reserved for machine beta, because it will be attached to a machine (operator)
-00:00:00.000    14 volume-attachment/beta:logs  declared, because it was declared and waits for its machine and volume (operator)
+00:00:00.000    14 volume-attachment/beta:logs  declared, because it was declared and waits for its machine and storage (operator)
 00:00:00.020    15 machine/alpha                provider created instance i-0007; has until 00:20:00.020 to become healthy, because the provider reported success (executor, after 4)
 00:00:00.020    16 machine/beta                 provider created instance i-0008; has until 00:20:00.020 to become healthy, because the provider reported success (executor, after 5)
 00:00:00.020    17 machine/gamma                creating the instance failed (resource-exhausted: the quota is used up); next attempt at 00:00:10.020, because another attempt may succeed (executor, after 6)
 00:00:00.021    18 volume/data                  provider created volume v-0005 of 64M, because the provider reported success (executor, after 7)
 00:00:00.021    19 volume/logs                  provider created volume v-0006 of 1G, because the provider reported success (executor, after 8)
 00:00:00.021    20 supervisor/storage           ordered volume-attachment/alpha:data: attach volume v-0005 to instance i-0007; ordered volume-attachment/beta:logs: attach volume v-0006 to instance i-0008, because the observed state requires it (supervisor/storage)
-00:00:00.021    21 volume-attachment/beta:logs  requested attachment to instance i-0008, because its machine and volume are ready (supervisor/storage, after 20)
-00:00:00.021    22 volume-attachment/alpha:data requested attachment to instance i-0007, because its machine and volume are ready (supervisor/storage, after 20)
+00:00:00.021    21 volume-attachment/beta:logs  requested attachment to instance i-0008, because its machine and storage are ready (supervisor/storage, after 20)
+00:00:00.021    22 volume-attachment/alpha:data requested attachment to instance i-0007, because its machine and storage are ready (supervisor/storage, after 20)
 00:00:00.042    23 supervisor/machines          provider simulated reported: new instance i-0008 of machine/beta, new instance i-0007 of machine/alpha, because the list differs from the last one (supervisor/machines)
 00:00:00.048    24 volume-attachment/alpha:data provider attached it at /volumes/data, because the provider reported success (executor, after 22)
 00:00:00.048    25 volume-attachment/beta:logs  provider attached it at /volumes/logs, because the provider reported success (executor, after 21)
@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal bea0e959db8ef65e2eb81f2b569b5f4b81916a50f899d1435fd8f31e9bceae68
+journal 9b59566e749bedc59cc7ad797274221cf345f347d8497cbde0997d1c96e15ebb

@@ -8,7 +8,7 @@
 00:00:00.000     6 volume/db-data-0             declared with 64M from provider simulated; comes from pool simulated; waits for machine db to run, because it was declared and waits for its machine to run (operator)
 00:00:00.000     7 machine/db                   reserved an attachment for volume db-data-0, because a volume will be attached to it (operator)
 00:00:00.000     8 volume/db-data-0             reserved for machine db, because it will be attached to a machine (operator)
-00:00:00.000     9 volume-attachment/db:db-data-0 declared, because it was declared and waits for its machine and volume (operator)
+00:00:00.000     9 volume-attachment/db:db-data-0 declared, because it was declared and waits for its machine and storage (operator)
 00:00:00.033    10 supervisor/machines          provider simulated reported zone east, zone north, zone west, because the provider's zones changed (supervisor/machines)
 00:00:00.033    11 supervisor/machines          ordered machine/db: create in zone east; ordered machine/other: create in zone north, because the observed state requires it (supervisor/machines)
 00:00:00.033    12 machine/other                will be created in zone north, because the zone for its instance was chosen (supervisor/machines, after 11)
@@ -21,7 +21,7 @@
 00:00:00.061    19 machine/db                   must be created in zone east, where volume db-data-0 is, because one of its volumes is in that zone (supervisor/storage, after 18)
 00:00:00.071    20 volume/db-data-0             provider created volume v-0006 of 64M, because the provider reported success (executor, after 17)
 00:00:00.071    21 supervisor/storage           ordered volume-attachment/db:db-data-0: attach volume v-0006 to instance i-0003, because the observed state requires it (supervisor/storage)
-00:00:00.071    22 volume-attachment/db:db-data-0 requested attachment to instance i-0003, because its machine and volume are ready (supervisor/storage, after 21)
+00:00:00.071    22 volume-attachment/db:db-data-0 requested attachment to instance i-0003, because its machine and storage are ready (supervisor/storage, after 21)
 00:00:00.091    23 volume-attachment/db:db-data-0 provider attached it at /volumes/db-data-0, because the provider reported success (executor, after 22)
 00:00:05.005    24 supervisor/machines          provider simulated reported: new instance i-0004 of machine/other, new instance i-0003 of machine/db, because the list differs from the last one (supervisor/machines)
 00:00:10.000    25 machine/other                agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/other)
@@ -53,12 +53,12 @@
 00:20:00.000    48 machine/heir                 reserved an attachment for volume db-data-0, because a volume will be attached to it (operator)
 00:20:00.000    49 machine/heir                 must be created in zone east, where volume db-data-0 is, because one of its volumes is in that zone (operator)
 00:20:00.000    50 volume/db-data-0             reserved for machine heir, because it will be attached to a machine (operator)
-00:20:00.000    51 volume-attachment/heir:db-data-0 declared, because it was declared and waits for its machine and volume (operator)
+00:20:00.000    51 volume-attachment/heir:db-data-0 declared, because it was declared and waits for its machine and storage (operator)
 00:20:00.000    52 supervisor/machines          ordered machine/heir: create in zone east, because the observed state requires it (supervisor/machines)
 00:20:00.000    53 machine/heir                 will be created in zone east, because the zone for its instance was chosen (supervisor/machines, after 52)
 00:20:00.028    54 machine/heir                 provider created instance i-0013; has until 00:40:00.028 to become healthy, because the provider reported success (executor, after 53)
 00:20:00.028    55 supervisor/storage           ordered volume-attachment/heir:db-data-0: attach volume v-0006 to instance i-0013, because the observed state requires it (supervisor/storage)
-00:20:00.028    56 volume-attachment/heir:db-data-0 requested attachment to instance i-0013, because its machine and volume are ready (supervisor/storage, after 55)
+00:20:00.028    56 volume-attachment/heir:db-data-0 requested attachment to instance i-0013, because its machine and storage are ready (supervisor/storage, after 55)
 00:20:00.040    57 supervisor/machines          provider simulated reported: new instance i-0013 of machine/heir, because the list differs from the last one (supervisor/machines)
 00:20:00.058    58 volume-attachment/heir:db-data-0 provider attached it at /volumes/db-data-0, because the provider reported success (executor, after 56)
 00:20:10.000    59 machine/heir                 agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/heir)
@@ -69,12 +69,12 @@
 00:30:00.027    63 supervisor/storage           ordered volume-attachment/heir:db-data-0: detach: the instance is going away, because the observed state requires it (supervisor/storage)
 00:30:00.027    64 volume-attachment/heir:db-data-0 requested detachment, because the instance it was attached to is gone or being deleted (supervisor/storage, after 63)
 00:30:00.052    65 machine/heir                 provider deleted the instance; requested a new instance, because the lost instance is cleaned up and can be replaced (executor, after 62)
-00:30:00.052    66 volume-attachment/heir:db-data-0 provider detached it, because the provider reported success; it waits for its machine and volume again (executor, after 64)
+00:30:00.052    66 volume-attachment/heir:db-data-0 provider detached it, because the provider reported success; it waits for its machine and storage again (executor, after 64)
 00:30:00.052    67 supervisor/machines          ordered machine/heir: create in zone east, because the observed state requires it (supervisor/machines)
 00:30:00.052    68 machine/heir                 will be created in zone east, because the zone for its instance was chosen (supervisor/machines, after 67)
 00:30:00.069    69 machine/heir                 provider created instance i-0018; has until 00:50:00.069 to become healthy, because the provider reported success (executor, after 68)
 00:30:00.069    70 supervisor/storage           ordered volume-attachment/heir:db-data-0: attach volume v-0006 to instance i-0018, because the observed state requires it (supervisor/storage)
-00:30:00.069    71 volume-attachment/heir:db-data-0 requested attachment to instance i-0018, because its machine and volume are ready (supervisor/storage, after 70)
+00:30:00.069    71 volume-attachment/heir:db-data-0 requested attachment to instance i-0018, because its machine and storage are ready (supervisor/storage, after 70)
 00:30:00.095    72 volume-attachment/heir:db-data-0 provider attached it at /volumes/db-data-0, because the provider reported success (executor, after 71)
 00:30:05.017    73 supervisor/machines          provider simulated reported: new instance i-0018 of machine/heir, instance of machine/heir missing, because the list differs from the last one (supervisor/machines)
 00:30:10.000    74 machine/heir                 agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/heir)
@@ -88,4 +88,4 @@ converged after 1811.000 s: 75 entries, 732 provider calls, 0 crashes, seed 5
   volume-attachment/db:db-data-0   removed
   volume-attachment/heir:db-data-0 attached
   volume/db-data-0                 reserved
-journal 9f51f29e791c1501ccbb8f379bd4f34b28f7506a0a38f1bc07f6ce5554053ca8
+journal a97967f2b8fe99893003ee85bd8cd9fd51c45a55afd6ff188aa70c3892bf3493

@@ -9,13 +9,13 @@
 00:00:00.000     7 volume/data                  declared with 64M from provider simulated; asked the provider to create it, because it was declared and has no storage yet (operator)
 00:00:00.000     8 machine/gamma                reserved an attachment for volume data, because a volume will be attached to it (operator)
 00:00:00.000     9 volume/data                  reserved for machine gamma, because it will be attached to a machine (operator)
-00:00:00.000    10 volume-attachment/gamma:data declared, because it was declared and waits for its machine and volume (operator)
+00:00:00.000    10 volume-attachment/gamma:data declared, because it was declared and waits for its machine and storage (operator)
 00:00:00.027    11 machine/alpha                provider created instance i-0005; has until 00:20:00.027 to become healthy, because the provider reported success (executor, after 4)
 00:00:00.027    12 machine/beta                 provider created instance i-0006; has until 00:20:00.027 to become healthy, because the provider reported success (executor, after 5)
 00:00:00.027    13 machine/gamma                provider created instance i-0007; has until 00:20:00.027 to become healthy, because the provider reported success (executor, after 6)
 00:00:00.029    14 volume/data                  provider created volume v-0008 of 64M, because the provider reported success (executor, after 7)
 00:00:00.029    15 supervisor/storage           ordered volume-attachment/gamma:data: attach volume v-0008 to instance i-0007, because the observed state requires it (supervisor/storage)
-00:00:00.029    16 volume-attachment/gamma:data requested attachment to instance i-0007, because its machine and volume are ready (supervisor/storage, after 15)
+00:00:00.029    16 volume-attachment/gamma:data requested attachment to instance i-0007, because its machine and storage are ready (supervisor/storage, after 15)
 00:00:00.034    17 supervisor/machines          provider simulated reported: new instance i-0007 of machine/gamma, new instance i-0006 of machine/beta, new instance i-0005 of machine/alpha, because the list differs from the last one (supervisor/machines)
 00:00:00.034    18 supervisor/machines          provider simulated reported zone north, zone south, because the provider's zones changed (supervisor/machines)
 00:00:00.047    19 volume-attachment/gamma:data provider attached it at /volumes/data, because the provider reported success (executor, after 16)
@@ -44,11 +44,11 @@
 00:41:00.035    37 volume-attachment/gamma:data requested detachment, because the instance it was attached to is gone or being deleted (supervisor/storage, after 36)
 00:41:00.055    38 machine/beta                 provider deleted the instance; requested a new instance, because the lost instance is cleaned up and can be replaced (executor, after 34)
 00:41:00.055    39 machine/gamma                provider deleted the instance; requested a new instance, because the lost instance is cleaned up and can be replaced (executor, after 35)
-00:41:00.065    40 volume-attachment/gamma:data provider detached it, because the provider reported success; it waits for its machine and volume again (executor, after 37)
+00:41:00.065    40 volume-attachment/gamma:data provider detached it, because the provider reported success; it waits for its machine and storage again (executor, after 37)
 00:41:00.082    41 machine/beta                 provider created instance i-0016; has until 01:01:00.082 to become healthy, because the provider reported success (executor, after 38)
 00:41:00.082    42 machine/gamma                provider created instance i-0017; has until 01:01:00.082 to become healthy, because the provider reported success (executor, after 39)
 00:41:00.082    43 supervisor/storage           ordered volume-attachment/gamma:data: attach volume v-0008 to instance i-0017, because the observed state requires it (supervisor/storage)
-00:41:00.082    44 volume-attachment/gamma:data requested attachment to instance i-0017, because its machine and volume are ready (supervisor/storage, after 43)
+00:41:00.082    44 volume-attachment/gamma:data requested attachment to instance i-0017, because its machine and storage are ready (supervisor/storage, after 43)
 00:41:00.105    45 volume-attachment/gamma:data provider attached it at /volumes/data, because the provider reported success (executor, after 44)
 00:41:05.026    46 supervisor/machines          provider simulated reported: new instance i-0016 of machine/beta, new instance i-0017 of machine/gamma, because the list differs from the last one (supervisor/machines)
 00:41:10.000    47 machine/beta                 agent reported: DiskPressure healthy (changed); became healthy, because the report differs from the last one (agent:machine/beta)
@@ -62,4 +62,4 @@ converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal 4d9a9c36fcb08eb4919898c9ba3a1a784ced01118b2ca43c2d4f9ae39c02f6e0
+journal 7cb04a39c138172f8d3f14de0e9a9ac23e5cca1df21495e9bd5e82164f4822f6

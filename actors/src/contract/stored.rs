@@ -15,8 +15,8 @@ pub enum StoredError {
     /// The bytes or the value do not fit.
     #[error(transparent)]
     Codec(#[from] CodecError),
-    /// Written by a later release, or not by us.
-    #[error("stored form {schema} is not known here; forms up to {newest} are")]
+    /// Written by a later release, by an earlier one whose form is not read any more, or not by us.
+    #[error("this version reads form {newest} of it, and not form {schema}; use the version that wrote it")]
     UnknownSchema { schema: u16, newest: u16 },
 }
 
@@ -107,7 +107,10 @@ mod tests {
         assert_eq!(Disk::load(&new.store().expect("small")).expect("as it was written"), new);
         let later = Body { schema: 3, ..new.store().expect("small") };
         let refused = Disk::load(&later).expect_err("not known");
-        assert_eq!(refused.to_string(), "stored form 3 is not known here; forms up to 2 are");
+        assert_eq!(
+            refused.to_string(),
+            "this version reads form 2 of it, and not form 3; use the version that wrote it"
+        );
         assert!(DiskV1::load(&new.store().expect("small")).is_err(), "an older release refuses the newer form");
     }
 }

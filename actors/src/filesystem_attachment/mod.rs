@@ -1,74 +1,68 @@
-//! Filesystems mounted on machines; the stream's name is `machine:filesystem`.
-//!
-//! ```text
-//! life    undeclared ─▶ alive ─▶ dying ─▶ removed ─▶ (declared again) alive       (never dead)
-//!
-//! link    waiting ─▶ attaching ─▶ attached ─▶ detaching ─▶ waiting (alive) or gone (dying)
-//!            │        │   ▲                     │   ▲
-//!            │        ▼   │ due                 ▼   │ due
-//!            │       pausing                   pausing
-//!            └ until the storage supervisor sees machine, filesystem and device ready, and names them
-//! ```
-//!
-//! Whether everything is ready is not this entity's business: the storage supervisor looks, and says `Attach` with all that
-//! the provider needs. Source: the life rules of Juju's storage provisioner.
+//! Filesystems mounted on machines: what is declared, what their provider is told, and how. Their life is that of all
+//! attachments ([`crate::attachment`]).
 
-mod command;
-mod decide;
-mod effect;
-mod event;
-mod evolve;
-mod invariants;
 mod spec;
-mod state;
-mod verdict;
 
 #[cfg(feature = "shell")]
-pub(crate) mod shell;
-#[cfg(test)]
-mod tests;
+mod shell;
 
-pub use command::{Command, Report};
-pub use effect::Effect;
-pub use event::Event;
+pub use crate::attachment::{Effect, Reason, Rejection};
 pub use spec::Spec;
-pub use state::{Link, State, Target};
-pub use verdict::{Reason, Rejection};
 
-use std::collections::BTreeSet;
+use serde::{Deserialize, Serialize};
 
-use bailiwick_journal::Version;
+use crate::{
+    attachment::{self, Attached},
+    ports::{Backing, FilesystemAttachmentInfo},
+    vocab::{EffectId, InstanceId, Name},
+};
 
-use crate::contract::{Decider, Facts, Invariant, NoView, Touches, Verdict};
+/// Filesystems, as what is attached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Filesystems;
 
-impl Decider for State {
+pub type State = attachment::State<Filesystems>;
+pub type Link = attachment::Link<Filesystems>;
+pub type Command = attachment::Command<Filesystems>;
+pub type Report = attachment::Report<Filesystems>;
+pub type Event = attachment::Event<Filesystems>;
+
+/// The real things at both ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// The provider that does the mounting.
+    pub provider: Name,
+    pub machine_effect: EffectId,
+    pub instance: InstanceId,
+    pub filesystem_effect: EffectId,
+    pub filesystem_id: InstanceId,
+    /// The device beneath it, if it lives on a volume.
+    pub backing: Option<Backing>,
+    /// Where it is wanted; none leaves it to the provider.
+    pub path: Option<String>,
+}
+
+impl Attached for Filesystems {
     const KIND: &'static str = "filesystem-attachment";
-    type Command = Command;
-    type Event = Event;
-    type Reason = Reason;
-    type Rejection = Rejection;
-    type Effect = Effect;
-    type View = NoView;
+    /// The first form numbered its commands and events differently from those of volumes.
+    const SCHEMA: u16 = 2;
+    type Spec = Spec;
+    type Target = Target;
+    type Info = FilesystemAttachmentInfo;
 
-    const INVARIANTS: &'static [Invariant<Self>] = invariants::ALL;
-
-    fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
-        decide::decide(self, command, facts)
+    fn differs_in(present: &Spec, wanted: &Spec) -> &'static str {
+        if present.path == wanted.path { "spec.readOnly" } else { "spec.path" }
     }
 
-    fn evolve(&mut self, at: Version, event: &Event) {
-        evolve::evolve(self, at, event);
+    fn machine(spec: &Spec) -> &Name {
+        &spec.machine
     }
 
-    fn touches(event: &Event) -> Touches {
-        event.touches()
+    fn machine_effect(target: &Target) -> EffectId {
+        target.machine_effect
     }
 
-    fn follows(event: &Event) -> Touches {
-        event.follows()
-    }
-
-    fn pending(&self, _view: &NoView) -> BTreeSet<Effect> {
-        effect::pending(self)
+    fn provider(target: &Target) -> &Name {
+        &target.provider
     }
 }

@@ -1,74 +1,63 @@
-//! Attachments of volumes to machines; the stream's name is `machine:volume`.
-//!
-//! ```text
-//! life    undeclared ─▶ alive ─▶ dying ─▶ removed ─▶ (declared again) alive       (never dead)
-//!
-//! link    waiting ─▶ attaching ─▶ attached ─▶ detaching ─▶ waiting (alive) or gone (dying)
-//!            │        │   ▲                     │   ▲
-//!            │        ▼   │ due                 ▼   │ due
-//!            │       pausing                   pausing
-//!            └ until the storage supervisor sees machine and volume ready, and names them
-//! ```
-//!
-//! Whether machine and volume are ready is not this entity's business: the storage supervisor looks, and says `Attach`
-//! with everything the provider needs. Source: the life rules of Juju's storage provisioner.
+//! Volumes attached to machines as devices: what is declared, what its provider is told, and how. Their life is that of all
+//! attachments ([`crate::attachment`]).
 
-mod command;
-mod decide;
-mod effect;
-mod event;
-mod evolve;
-mod invariants;
 mod spec;
-mod state;
-mod verdict;
 
 #[cfg(feature = "shell")]
-pub(crate) mod shell;
-#[cfg(test)]
-mod tests;
+mod shell;
 
-pub use command::{Command, Report};
-pub use effect::Effect;
-pub use event::Event;
+pub use crate::attachment::{Effect, Reason, Rejection};
 pub use spec::Spec;
-pub use state::{Link, State, Target};
-pub use verdict::{Reason, Rejection};
 
-use std::collections::BTreeSet;
+use serde::{Deserialize, Serialize};
 
-use bailiwick_journal::Version;
+use crate::{
+    attachment::{self, Attached},
+    ports::AttachmentInfo,
+    vocab::{EffectId, InstanceId, Name},
+};
 
-use crate::contract::{Decider, Facts, Invariant, NoView, Touches, Verdict};
+/// Volumes, as what is attached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Volumes;
 
-impl Decider for State {
+pub type State = attachment::State<Volumes>;
+pub type Link = attachment::Link<Volumes>;
+pub type Command = attachment::Command<Volumes>;
+pub type Report = attachment::Report<Volumes>;
+pub type Event = attachment::Event<Volumes>;
+
+/// The real things at both ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// The provider of the volume: it does the attaching.
+    pub provider: Name,
+    pub machine_effect: EffectId,
+    pub instance: InstanceId,
+    pub volume_effect: EffectId,
+    pub volume_id: InstanceId,
+}
+
+impl Attached for Volumes {
     const KIND: &'static str = "volume-attachment";
-    type Command = Command;
-    type Event = Event;
-    type Reason = Reason;
-    type Rejection = Rejection;
-    type Effect = Effect;
-    type View = NoView;
+    const SCHEMA: u16 = 1;
+    type Spec = Spec;
+    type Target = Target;
+    type Info = AttachmentInfo;
 
-    const INVARIANTS: &'static [Invariant<Self>] = invariants::ALL;
-
-    fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
-        decide::decide(self, command, facts)
+    fn differs_in(_: &Spec, _: &Spec) -> &'static str {
+        "spec.readOnly"
     }
 
-    fn evolve(&mut self, at: Version, event: &Event) {
-        evolve::evolve(self, at, event);
+    fn machine(spec: &Spec) -> &Name {
+        &spec.machine
     }
 
-    fn touches(event: &Event) -> Touches {
-        event.touches()
+    fn machine_effect(target: &Target) -> EffectId {
+        target.machine_effect
     }
 
-    fn follows(event: &Event) -> Touches {
-        event.follows()
-    }
-
-    fn pending(&self, _view: &NoView) -> BTreeSet<Effect> {
-        effect::pending(self)
+    fn provider(target: &Target) -> &Name {
+        &target.provider
     }
 }

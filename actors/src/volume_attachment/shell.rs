@@ -1,77 +1,36 @@
-//! Attachment effects as provider calls.
+//! How a volume's provider is asked to attach and to detach it.
 
-use bailiwick_journal::StreamId;
-use uuid::Uuid;
-
-use super::{Command, Effect, Report, Spec, State, Target};
+use super::{Spec, Target, Volumes};
 use crate::{
+    attachment::shell::{Calls, attached, detached},
     ports::{AttachVolume, AttachmentInfo, BulkAnswer, DetachVolume, Lookup, Operation, VolumeProvider},
-    shell::{AnyCommand, AnyWish, Asked, Call, Kind, Make, Services, Thing, Undo, Urgency, Volumes, Work},
-    vocab::{EffectId, Fault, Timestamp},
+    shell::{self, AnyCommand, AnyWish, Make, Services, Thing, Undo},
+    vocab::{EffectId, Fault},
 };
 
-impl Asked for Command {
-    type State = State;
-}
-
-impl Kind for State {
-    fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
-        let (id, attempt) = match effect {
-            Effect::WakeAt(due) => return Work::WakeAt(*due),
-            Effect::Attach { intent, attempt } => (EffectId::of(journal, stream, *intent), *attempt),
-            Effect::Detach { of, attempt } => (EffectId::of(journal, stream, *of), *attempt),
-        };
-        // Both are there whenever one of the two effects is pending; without them the call names no provider and fails.
-        let (target, spec) = (self.target(), self.spec.as_ref());
-        let provider = target.map(|target| target.provider.clone());
-        let wish = match (effect, target.zip(spec)) {
-            (Effect::Attach { .. }, Some((target, spec))) => AnyWish::make(attach(id, target, spec)),
-            (_, from) => AnyWish::undo(&DETACH, from.map(|(target, spec)| detach(id, target, spec))),
-        };
-        let machine = spec.map(|spec| spec.machine.clone());
-        Work::Call(Box::new(Call { stream: stream.clone(), provider, machine, id, attempt, wish }))
+impl Calls for Volumes {
+    fn attach(id: EffectId, target: &Target, spec: &Spec) -> AnyWish {
+        AnyWish::make(AttachVolume {
+            id,
+            machine: spec.machine.clone(),
+            machine_effect: target.machine_effect,
+            instance: target.instance.clone(),
+            volume: spec.volume.clone(),
+            volume_effect: target.volume_effect,
+            volume_id: target.volume_id.clone(),
+            read_only: spec.read_only,
+        })
     }
 
-    fn is_report(command: &Command) -> bool {
-        matches!(command, Command::Report(_))
-    }
-
-    fn urgency(command: &Command) -> Urgency {
-        match command {
-            Command::Remove | Command::RemoveForced | Command::Report(_) => Urgency::Always,
-            _ => Urgency::WhileLeaving,
-        }
-    }
-
-    fn is_leaving(&self) -> bool {
-        self.life.is_leaving()
-    }
-
-    fn wake(due: Timestamp) -> Option<Command> {
-        Some(Command::Wake { due })
-    }
-}
-
-fn attach(id: EffectId, target: &Target, spec: &Spec) -> AttachVolume {
-    AttachVolume {
-        id,
-        machine: spec.machine.clone(),
-        machine_effect: target.machine_effect,
-        instance: target.instance.clone(),
-        volume: spec.volume.clone(),
-        volume_effect: target.volume_effect,
-        volume_id: target.volume_id.clone(),
-        read_only: spec.read_only,
-    }
-}
-
-fn detach(id: EffectId, target: &Target, spec: &Spec) -> DetachVolume {
-    DetachVolume {
-        id,
-        machine: spec.machine.clone(),
-        machine_effect: target.machine_effect,
-        volume: spec.volume.clone(),
-        volume_effect: target.volume_effect,
+    fn detach(id: EffectId, from: Option<(&Target, &Spec)>) -> AnyWish {
+        let detach = from.map(|(target, spec)| DetachVolume {
+            id,
+            machine: spec.machine.clone(),
+            machine_effect: target.machine_effect,
+            volume: spec.volume.clone(),
+            volume_effect: target.volume_effect,
+        });
+        AnyWish::undo(&DETACH, detach)
     }
 }
 
@@ -80,9 +39,9 @@ fn detach(id: EffectId, target: &Target, spec: &Spec) -> DetachVolume {
 pub struct Kept;
 
 impl Thing for Kept {
-    type Port = Volumes;
+    type Port = shell::Volumes;
     type Made = AttachmentInfo;
-    /// None if it is not known what is attached where; nobody is named then who could detach it.
+    /// None if it is not known what is attached where.
     type Handle = Option<DetachVolume>;
 
     fn lookup(by: &dyn VolumeProvider, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<AttachmentInfo>> {
@@ -103,10 +62,7 @@ impl Make for AttachVolume {
     }
 
     fn report(attempt: u32, result: Result<AttachmentInfo, Fault>) -> AnyCommand {
-        AnyCommand::from(Command::Report(match result {
-            Ok(info) => Report::Attached { attempt, info },
-            Err(fault) => Report::AttachFailed { attempt, fault },
-        }))
+        attached::<Volumes>(attempt, result)
     }
 
     fn works_on(&self) -> Vec<EffectId> {
@@ -117,10 +73,5 @@ impl Make for AttachVolume {
 static DETACH: Undo<Kept> = Undo {
     operation: Operation::DetachVolume,
     undo: |by, all| by.detach_volumes(all.into_iter().flatten().collect()),
-    report: |_, attempt, result| {
-        AnyCommand::from(Command::Report(match result {
-            Ok(()) => Report::Detached { attempt },
-            Err(fault) => Report::DetachFailed { attempt, fault },
-        }))
-    },
+    report: |_, attempt, result| detached::<Volumes>(attempt, result),
 };

@@ -1,10 +1,10 @@
-//! What is wished for: the declared part of an attachment.
+//! The declared part of a volume's attachment.
 
 use serde::{Deserialize, Serialize};
 
 use crate::vocab::Name;
 
-/// A volume attached to a machine. Nothing of it can change while it lives.
+/// A volume attached to a machine. None of it can change while it lives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spec {
     pub machine: Name,

@@ -1,12 +1,14 @@
 //! Stored forms of volumes, filesystems, and what hangs on machines.
 
 use bailiwick_actors::{
-    filesystem, filesystem_attachment,
+    attachment::Attached,
+    filesystem,
+    filesystem_attachment::{self, Filesystems},
     ports::{AttachmentInfo, Backing, BlockDevice, FilesystemAttachmentInfo, ProvisionedFilesystem, ProvisionedVolume},
     storage_rules::{ClaimForm, ClaimedBy, FromPool, StorageClaim},
     vocab::{FaultCode, InstanceId, Life, SizeMib, SkippedStorage, Zone},
     volume::{self, Leftovers},
-    volume_attachment,
+    volume_attachment::{self, Volumes},
 };
 use bailiwick_journal::{Cite, StreamId, Version};
 
@@ -180,23 +182,28 @@ pub(super) fn target() -> volume_attachment::Target {
 }
 
 pub(crate) fn volume_attachment() -> Forms {
-    use volume_attachment::{Command, Event, Reason, Rejection, Report, Spec};
-    let spec = Spec { machine: name("web"), volume: name("data"), read_only: true };
+    let spec = volume_attachment::Spec { machine: name("web"), volume: name("data"), read_only: true };
     let info = AttachmentInfo { path: "/vol/data".into(), read_only: true };
+    attachment::<Volumes>(&spec, &target(), &info)
+}
+
+/// What attachments of both kinds store.
+fn attachment<A: Attached>(spec: &A::Spec, target: &A::Target, info: &A::Info) -> Forms {
+    use bailiwick_actors::attachment::{Command, Event, Reason, Rejection, Report};
     let mut all = forms(
         "command",
         [
-            Command::Declare(spec.clone()),
+            Command::<A>::Declare(spec.clone()),
             Command::Remove,
             Command::Retry,
-            Command::Attach { target: target() },
+            Command::Attach { target: Box::new(target.clone()) },
             Command::Detach { machine_effect: effect(1) },
             Command::Wake { due: AT },
             Command::Report(Report::Attached { attempt: 1, info: info.clone() }),
             Command::Report(Report::AttachFailed { attempt: 2, fault: fault(FaultCode::Canceled) }),
             Command::Report(Report::Detached { attempt: 3 }),
             Command::Report(Report::DetachFailed { attempt: 4, fault: fault(FaultCode::DeadlineExceeded) }),
-            Command::TakeOver { target: target(), info: info.clone() },
+            Command::TakeOver { target: Box::new(target.clone()), info: info.clone() },
             Command::Reattach,
             Command::RemoveForced,
         ],
@@ -204,8 +211,8 @@ pub(crate) fn volume_attachment() -> Forms {
     all.extend(forms(
         "event",
         [
-            Event::Declared { spec },
-            Event::AttachRequested { target: target(), at: AT },
+            Event::<A>::Declared { spec: spec.clone() },
+            Event::AttachRequested { target: target.clone(), at: AT },
             Event::Attached { info: info.clone() },
             Event::AttachRetryScheduled { until: AT, fault: fault(FaultCode::AlreadyExists) },
             Event::AttachGivenUp { fault: fault(FaultCode::Unauthenticated), again: None },
@@ -216,11 +223,12 @@ pub(crate) fn volume_attachment() -> Forms {
             Event::AttemptBegun,
             Event::RemovalBegan,
             Event::Removed,
-            Event::TakenOver { target: target(), info },
+            Event::TakenOver { target: target.clone(), info: info.clone() },
             Event::ReattachRequested { at: AT },
             Event::AttachDropped,
             Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
             Event::Overdue { at: AT },
+            Event::Retargeted { target: target.clone() },
         ],
     ));
     let rejections = vec![
@@ -335,56 +343,8 @@ pub(super) fn mount_target() -> filesystem_attachment::Target {
 }
 
 pub(crate) fn filesystem_attachment() -> Forms {
-    use filesystem_attachment::{Command, Event, Reason, Rejection, Report, Spec};
     let path = Some("/srv/files".to_owned());
-    let spec = Spec { machine: name("web"), filesystem: name("files"), path, read_only: true };
+    let spec = filesystem_attachment::Spec { machine: name("web"), filesystem: name("files"), path, read_only: true };
     let info = FilesystemAttachmentInfo { mount_point: "/srv/files".into(), read_only: true };
-    let mut all = forms(
-        "command",
-        [
-            Command::Declare(spec.clone()),
-            Command::Remove,
-            Command::Retry,
-            Command::Attach { target: Box::new(mount_target()) },
-            Command::Detach { machine_effect: effect(1) },
-            Command::Wake { due: AT },
-            Command::Report(Report::Attached { attempt: 1, info: info.clone() }),
-            Command::Report(Report::AttachFailed { attempt: 2, fault: fault(FaultCode::Canceled) }),
-            Command::Report(Report::Detached { attempt: 3 }),
-            Command::Report(Report::DetachFailed { attempt: 4, fault: fault(FaultCode::DeadlineExceeded) }),
-            Command::Reattach,
-            Command::RemoveForced,
-        ],
-    );
-    all.extend(forms(
-        "event",
-        [
-            Event::Declared { spec },
-            Event::AttachRequested { target: mount_target(), at: AT },
-            Event::Attached { info },
-            Event::AttachRetryScheduled { until: AT, fault: fault(FaultCode::AlreadyExists) },
-            Event::AttachGivenUp { fault: fault(FaultCode::Unauthenticated), again: None },
-            Event::DetachRequested { at: AT },
-            Event::Detached,
-            Event::DetachRetryScheduled { until: AT, fault: fault(FaultCode::Uninitialized) },
-            Event::DetachGivenUp { fault: fault(FaultCode::Internal) },
-            Event::AttemptBegun,
-            Event::RemovalBegan,
-            Event::Removed,
-            Event::Retargeted { target: mount_target() },
-            Event::ReattachRequested { at: AT },
-            Event::AttachDropped,
-            Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
-            Event::Overdue { at: AT },
-        ],
-    ));
-    let rejections = vec![
-        Rejection::NotDeclared,
-        Rejection::Leaving { life: Life::Dying },
-        Rejection::Immutable { field: "spec.path".into() },
-        Rejection::UnknownAttempt { attempt: 2 },
-    ];
-    drop(forms("rejection", rejections.clone()));
-    all.extend(verdicts(Reason::ALL, rejections));
-    all
+    attachment::<Filesystems>(&spec, &mount_target(), &info)
 }

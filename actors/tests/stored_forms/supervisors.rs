@@ -24,7 +24,7 @@ fn orders() -> [Order; 5] {
         Order::VolumeAttachment {
             machine: name("web"),
             volume: name("data"),
-            command: volume_attachment::Command::Attach { target: target() },
+            command: volume_attachment::Command::Attach { target: Box::new(target()) },
         },
         Order::Filesystem { filesystem: name("files"), command: filesystem::Command::Remove },
         Order::FilesystemAttachment {

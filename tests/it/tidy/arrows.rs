@@ -18,6 +18,8 @@ const ROOMS: &[&[&str]] = &[
     &["schedule"],
     &["contract"],
     &["ports"],
+    // What the two kinds of attachments share.
+    &["attachment"],
     &[
         "document",
         "machine",

@@ -119,7 +119,8 @@ impl Stored for Command {
     const SCHEMA: u16 = 1;
 }
 impl Stored for Event {
-    const SCHEMA: u16 = 1;
+    // The first form held the first form of commands to mounts.
+    const SCHEMA: u16 = 2;
 }
 impl Stored for Rejection {
     const SCHEMA: u16 = 1;

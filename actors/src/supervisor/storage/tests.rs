@@ -167,14 +167,18 @@ fn an_attachment_is_ordered_once_machine_and_volume_are_ready_whoever_was_last()
     assert_eq!(declared().then("volume/data", volume_made()).look("volume/data"), nothing);
     let both = declared().then("machine/web", machine_runs()).then("volume/data", volume_made());
     for about in ["machine/web", "volume/data", "volume-attachment/web:data"] {
-        assert_eq!(both.look(about), [order(volume_attachment::Command::Attach { target: target() })], "{about}");
+        assert_eq!(
+            both.look(about),
+            [order(volume_attachment::Command::Attach { target: Box::new(target()) })],
+            "{about}"
+        );
     }
 }
 
 #[test]
 fn an_open_order_is_not_repeated_and_one_in_vain_not_before_its_target_has_changed() {
     let mut seen = declared().then("machine/web", machine_runs()).then("volume/data", volume_made());
-    let issued = order(volume_attachment::Command::Attach { target: target() });
+    let issued = order(volume_attachment::Command::Attach { target: Box::new(target()) });
     seen = seen.then("supervisor/storage", stored([Event::Issued { order: issued.clone(), cites: Vec::new() }]));
     assert_eq!(seen.look("machine/web"), []);
     let id = Orders::command_id(&stream("supervisor/storage"), Version(1));

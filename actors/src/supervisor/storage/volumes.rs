@@ -167,13 +167,13 @@ fn next(
         let Storage::Provisioned { volume: provisioned, .. } = &state.storage else {
             return None;
         };
-        Some(Target {
+        Some(Box::new(Target {
             provider: state.spec.as_ref()?.provider.clone(),
             machine_effect: instance.effect,
             instance: instance.instance.clone(),
             volume_effect: provisioned.effect,
             volume_id: provisioned.volume_id.clone(),
-        })
+        }))
     });
     match &attachment.link {
         Link::Waiting => {

@@ -2,32 +2,32 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Spec, Target};
+use super::Attached;
 use crate::{
     contract::Stored,
-    ports::AttachmentInfo,
     vocab::{EffectId, Fault, Timestamp},
 };
 
 /// A command to an attachment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Command {
+#[serde(bound = "")]
+pub enum Command<A: Attached> {
     /// It shall exist, like this.
-    Declare(Spec),
+    Declare(A::Spec),
     /// It shall go.
     Remove,
     /// Try again what was given up, or waits.
     Retry,
-    /// Machine and volume are ready: attach the one to the other.
-    Attach { target: Target },
+    /// Everything that it needs is ready: attach it.
+    Attach { target: Box<A::Target> },
     /// The instance that it is attached to is going or gone: let go of it, and wait for another.
     Detach { machine_effect: EffectId },
     /// Something that was waited for is due.
     Wake { due: Timestamp },
     /// What the world reports.
-    Report(Report),
-    /// It was attached while its volume was made: take that over.
-    TakeOver { target: Target, info: AttachmentInfo },
+    Report(Report<A>),
+    /// It was attached while it was made (volumes only): take that over.
+    TakeOver { target: Box<A::Target>, info: A::Info },
     /// It was attached in an earlier session: make sure that it still is.
     Reattach,
     /// It shall go; nobody waits until it is detached, and what may stay behind is recorded.
@@ -36,11 +36,12 @@ pub enum Command {
 
 /// A report to an attachment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Report {
+#[serde(bound = "")]
+pub enum Report<A: Attached> {
     /// The provider has attached it, or found it attached.
     Attached {
         attempt: u32,
-        info: AttachmentInfo,
+        info: A::Info,
     },
     AttachFailed {
         attempt: u32,
@@ -56,6 +57,6 @@ pub enum Report {
     },
 }
 
-impl Stored for Command {
-    const SCHEMA: u16 = 1;
+impl<A: Attached> Stored for Command<A> {
+    const SCHEMA: u16 = A::SCHEMA;
 }

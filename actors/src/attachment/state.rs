@@ -4,57 +4,51 @@ use bailiwick_journal::{StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::Spec;
-use crate::{
-    ports::AttachmentInfo,
-    vocab::{EffectId, Effort, InstanceId, Life, Name, Outlook, Uid},
-};
+use super::Attached;
+use crate::vocab::{Effort, Life, Outlook, Uid};
 
 /// An attachment.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct State<A: Attached> {
     pub life: Life,
     /// The version of the event that declared it: its uid follows from it.
     pub declared_at: Version,
     /// What was declared last; none before the first declaration.
-    pub spec: Option<Spec>,
-    pub link: Link,
+    pub spec: Option<A::Spec>,
+    pub link: Link<A>,
 }
 
-/// The real thing at both ends.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Target {
-    /// The provider of the volume: it does the attaching.
-    pub provider: Name,
-    pub machine_effect: EffectId,
-    pub instance: InstanceId,
-    pub volume_effect: EffectId,
-    pub volume_id: InstanceId,
-}
-
-/// How machine and volume are connected.
+/// How it is connected to its machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Link {
+#[serde(bound = "")]
+pub enum Link<A: Attached> {
     /// Not, and nothing is under way.
     #[default]
     Waiting,
     Attaching {
-        target: Target,
+        target: A::Target,
         effort: Effort,
         /// How it was attached before, if this only makes sure.
-        earlier: Option<AttachmentInfo>,
+        earlier: Option<A::Info>,
     },
     Attached {
         /// The version of the event that opened the intent it was made under.
         intent: Version,
-        target: Target,
-        info: AttachmentInfo,
+        target: A::Target,
+        info: A::Info,
     },
     /// What was attached under `of` is being detached.
-    Detaching { of: Version, target: Target, effort: Effort },
+    Detaching { of: Version, target: A::Target, effort: Effort },
 }
 
-impl State {
+impl<A: Attached> Default for State<A> {
+    fn default() -> Self {
+        Self { life: Life::default(), declared_at: Version::default(), spec: None, link: Link::default() }
+    }
+}
+
+impl<A: Attached> State<A> {
     /// The attachment's uid; meaningless before it was declared.
     pub fn uid(&self, journal: Uuid, stream: &StreamId) -> Uid {
         Uid::of(journal, stream, self.declared_at)
@@ -74,7 +68,7 @@ impl State {
     }
 
     /// What it is or was connected to.
-    pub fn target(&self) -> Option<&Target> {
+    pub fn target(&self) -> Option<&A::Target> {
         match &self.link {
             Link::Attaching { target, .. } | Link::Attached { target, .. } | Link::Detaching { target, .. } => {
                 Some(target)
@@ -84,7 +78,7 @@ impl State {
     }
 
     /// What it is attached to and how it is reached, as far as anybody knows: it stays so while it is made sure of.
-    pub fn attached(&self) -> Option<(&Target, &AttachmentInfo)> {
+    pub fn attached(&self) -> Option<(&A::Target, &A::Info)> {
         match &self.link {
             Link::Attached { target, info, .. } | Link::Attaching { target, earlier: Some(info), .. } => {
                 Some((target, info))
@@ -102,7 +96,7 @@ impl State {
         }
     }
 
-    /// Whether the workloads can use the volume.
+    /// Whether the workloads can use it.
     pub fn is_ready(&self) -> bool {
         self.life == Life::Alive && matches!(self.link, Link::Attached { .. })
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use super::{Link, State};
+use super::{Attached, Link, State};
 use crate::vocab::{Effort, Life, Outlook, Timestamp};
 
 /// Work in the outside world.
@@ -18,7 +18,7 @@ pub enum Effect {
     WakeAt(Timestamp),
 }
 
-pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
+pub(super) fn pending<A: Attached>(state: &State<A>) -> BTreeSet<Effect> {
     let Some(effort) = state.effort() else {
         return BTreeSet::new();
     };

@@ -1,4 +1,4 @@
-//! Why something was done to a filesystem attachment, left alone, or refused.
+//! Why something was done to an attachment, left alone, or refused.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +10,9 @@ use crate::{
 reasons! {
     /// Why.
     pub enum Reason {
-        NewlyDeclared = "newly-declared", "it was declared and waits for its machine and filesystem";
+        NewlyDeclared = "newly-declared", "it was declared and waits for its machine and storage";
         AlreadyAsDeclared = "already-as-declared", "its declaration did not change";
-        BothReady = "both-ready", "its machine and filesystem are ready";
+        BothReady = "both-ready", "its machine and storage are ready";
         AlreadyConnected = "already-connected", "it is already attached, or being attached";
         LinkMade = "link-made", "the provider reported success";
         WorthRetrying = "worth-retrying", "another attempt may succeed";
@@ -27,18 +27,19 @@ reasons! {
         StaleReport = "stale-report", "the report is out of date";
         MachineWent = "machine-went", "the instance it was attached to is gone or being deleted";
         NotConnectedThere = "not-connected-there", "it is not attached to that instance";
-        LinkUndone = "link-undone", "the provider reported success; it waits for its machine and filesystem again";
+        LinkUndone = "link-undone", "the provider reported success; it waits for its machine and storage again";
         LinkUndoneForGood = "link-undone-for-good", "the provider reported success and its removal was requested";
         RemovalAsked = "removal-asked", "its removal was requested";
         NeverConnected = "never-connected", "its removal was requested and it was never attached";
         AlreadyGoing = "already-going", "it is already being removed";
         AlreadyGone = "already-gone", "there is nothing to remove";
-        TargetMoved = "target-moved", "its source device was renamed";
+        AttachedAtCreation = "attached-at-creation", "the provider attached it when it created the volume";
         NewSession = "new-session", "it was attached before the node restarted";
         NotAttached = "not-attached", "it is not attached now";
         LinkLeft = "link-left", "it is being removed and may still be attached";
         RemovalForced = "removal-forced", "an operator forced the removal";
-        Overdue = "overdue", "the unmount exceeded the time limit";
+        Overdue = "overdue", "detaching it exceeded the time limit";
+        TargetMoved = "target-moved", "its source device was renamed";
     }
 }
 
@@ -47,7 +48,7 @@ retry_reasons!(Reason);
 /// Why not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Rejection {
-    #[error("there is no such filesystem attachment")]
+    #[error("there is no such attachment")]
     NotDeclared,
     #[error("it is being removed ({life}); wait until it is gone")]
     Leaving { life: Life },

@@ -1,11 +1,11 @@
-//! How events change a filesystem attachment.
+//! How events change an attachment.
 
 use bailiwick_journal::Version;
 
-use super::{Event, Link, State};
+use super::{Attached, Event, Link, State};
 use crate::vocab::{Effort, Fault, Life, Timestamp};
 
-pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
+pub(super) fn evolve<A: Attached>(state: &mut State<A>, at: Version, event: &Event<A>) {
     match event {
         Event::Declared { spec } => {
             *state = State { life: Life::Alive, declared_at: at, spec: Some(spec.clone()), ..State::default() };
@@ -13,6 +13,9 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
         Event::AttachRequested { target, at: since } => {
             let effort = Effort::begun(at, *since);
             state.link = Link::Attaching { target: target.clone(), effort, earlier: None };
+        }
+        Event::TakenOver { target, info } => {
+            state.link = Link::Attached { intent: at, target: target.clone(), info: info.clone() };
         }
         Event::Retargeted { target: now } => {
             if let Link::Attaching { target, .. } = &mut state.link {
@@ -61,14 +64,14 @@ pub(super) fn evolve(state: &mut State, at: Version, event: &Event) {
     }
 }
 
-fn effort_mut(state: &mut State) -> Option<&mut Effort> {
+fn effort_mut<A: Attached>(state: &mut State<A>) -> Option<&mut Effort> {
     match &mut state.link {
         Link::Attaching { effort, .. } | Link::Detaching { effort, .. } => Some(effort),
         Link::Waiting | Link::Attached { .. } => None,
     }
 }
 
-fn give_up(state: &mut State, fault: &Fault, again: Option<Timestamp>) {
+fn give_up<A: Attached>(state: &mut State<A>, fault: &Fault, again: Option<Timestamp>) {
     if let Some(effort) = effort_mut(state) {
         effort.give_up(fault.clone(), again);
     }

@@ -1,16 +1,15 @@
 //! What should happen to an attachment, and why.
 
-use super::{Command, Event, Link, Reason, Rejection, Report, Spec, State, Target};
+use super::{Attached, Command, Event, Link, Reason, Rejection, Report, State};
 use crate::{
     contract::{self, Attempted, Decision, Failed, RetryRule},
-    ports::AttachmentInfo,
-    vocab::{EffectId, Fault, Life, SkippedStorage},
+    vocab::{EffectId, Fault, Life, Outlook, SkippedStorage},
 };
 
-type Facts<'a> = contract::Facts<'a, State>;
-type Verdict = contract::Verdict<State>;
+type Facts<'a, A> = contract::Facts<'a, State<A>>;
+type Verdict<A> = contract::Verdict<State<A>>;
 
-pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Verdict {
+pub(super) fn decide<A: Attached>(state: &State<A>, command: &Command<A>, facts: &Facts<'_, A>) -> Verdict<A> {
     match command {
         Command::Declare(spec) => declare(state, spec),
         Command::Remove => remove(state, facts),
@@ -34,7 +33,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
     }
 }
 
-fn declare(state: &State, spec: &Spec) -> Verdict {
+fn declare<A: Attached>(state: &State<A>, spec: &A::Spec) -> Verdict<A> {
     let present = match (state.life, &state.spec) {
         (Life::Dying | Life::Dead, _) => return Err(Rejection::Leaving { life: state.life }),
         (Life::Alive, Some(present)) => present,
@@ -45,10 +44,10 @@ fn declare(state: &State, spec: &Spec) -> Verdict {
     if present == spec {
         return Ok(Decision::nothing(Reason::AlreadyAsDeclared));
     }
-    Err(Rejection::Immutable { field: "spec.readOnly".into() })
+    Err(Rejection::Immutable { field: A::differs_in(present, spec).into() })
 }
 
-fn remove(state: &State, facts: &Facts<'_>) -> Verdict {
+fn remove<A: Attached>(state: &State<A>, facts: &Facts<'_, A>) -> Verdict<A> {
     match state.life {
         Life::Undeclared => return Err(Rejection::NotDeclared),
         Life::Dying if !matches!(state.link, Link::Detaching { .. }) => {
@@ -65,7 +64,7 @@ fn remove(state: &State, facts: &Facts<'_>) -> Verdict {
 }
 
 /// It goes at once; that it may still be attached is recorded.
-fn remove_forced(state: &State, facts: &Facts<'_>) -> Verdict {
+fn remove_forced<A: Attached>(state: &State<A>, facts: &Facts<'_, A>) -> Verdict<A> {
     match state.life {
         Life::Undeclared => return Err(Rejection::NotDeclared),
         Life::Removed => return Ok(Decision::nothing(Reason::AlreadyGone)),
@@ -86,7 +85,7 @@ fn remove_forced(state: &State, facts: &Facts<'_>) -> Verdict {
 }
 
 /// What is left to do for the dying: it is detached, unless it is attached nowhere for certain.
-fn parting(state: &State, facts: &Facts<'_>) -> Vec<Event> {
+fn parting<A: Attached>(state: &State<A>, facts: &Facts<'_, A>) -> Vec<Event<A>> {
     match &state.link {
         Link::Waiting => vec![Event::Removed],
         Link::Attaching { .. } if !state.may_be_attached() => vec![Event::AttachDropped, Event::Removed],
@@ -95,14 +94,14 @@ fn parting(state: &State, facts: &Facts<'_>) -> Vec<Event> {
     }
 }
 
-fn retry(state: &State) -> Verdict {
+fn retry<A: Attached>(state: &State<A>) -> Verdict<A> {
     if !state.life.exists() {
         return Err(Rejection::NotDeclared);
     }
     Ok(contract::try_again(state.effort(), Event::AttemptBegun))
 }
 
-fn take_over(state: &State, target: &Target, info: &AttachmentInfo) -> Verdict {
+fn take_over<A: Attached>(state: &State<A>, target: &A::Target, info: &A::Info) -> Verdict<A> {
     match state.life {
         Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
         Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
@@ -115,7 +114,7 @@ fn take_over(state: &State, target: &Target, info: &AttachmentInfo) -> Verdict {
     Ok(Decision::because(Reason::AttachedAtCreation, [event]))
 }
 
-fn reattach(state: &State, facts: &Facts<'_>) -> Verdict {
+fn reattach<A: Attached>(state: &State<A>, facts: &Facts<'_, A>) -> Verdict<A> {
     match (state.life, &state.link) {
         (Life::Alive, Link::Attached { .. }) => {
             Ok(Decision::because(Reason::NewSession, [Event::ReattachRequested { at: facts.now }]))
@@ -125,7 +124,7 @@ fn reattach(state: &State, facts: &Facts<'_>) -> Verdict {
     }
 }
 
-fn attach(state: &State, target: &Target, facts: &Facts<'_>) -> Verdict {
+fn attach<A: Attached>(state: &State<A>, target: &A::Target, facts: &Facts<'_, A>) -> Verdict<A> {
     match state.life {
         Life::Undeclared | Life::Removed => return Err(Rejection::NotDeclared),
         Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
@@ -136,15 +135,28 @@ fn attach(state: &State, target: &Target, facts: &Facts<'_>) -> Verdict {
             let event = Event::AttachRequested { target: target.clone(), at: facts.now };
             Ok(Decision::because(Reason::BothReady, [event]))
         }
+        Link::Attaching { target: then, effort, .. }
+            if is_renamed::<A>(then, target) && effort.outlook != Outlook::Trying =>
+        {
+            let event = Event::Retargeted { target: target.clone() };
+            Ok(Decision::because(Reason::TargetMoved, [event]))
+        }
         Link::Attaching { .. } | Link::Attached { .. } | Link::Detaching { .. } => {
             Ok(Decision::nothing(Reason::AlreadyConnected))
         }
     }
 }
 
-fn detach(state: &State, machine_effect: EffectId, facts: &Facts<'_>) -> Verdict {
+/// Whether the same two things are named otherwise than before.
+fn is_renamed<A: Attached>(then: &A::Target, now: &A::Target) -> bool {
+    then != now && A::machine_effect(then) == A::machine_effect(now)
+}
+
+fn detach<A: Attached>(state: &State<A>, machine_effect: EffectId, facts: &Facts<'_, A>) -> Verdict<A> {
     match &state.link {
-        Link::Attaching { target, .. } | Link::Attached { target, .. } if target.machine_effect == machine_effect => {
+        Link::Attaching { target, .. } | Link::Attached { target, .. }
+            if A::machine_effect(target) == machine_effect =>
+        {
             Ok(Decision::because(Reason::MachineWent, [Event::DetachRequested { at: facts.now }]))
         }
         Link::Waiting | Link::Attaching { .. } | Link::Attached { .. } | Link::Detaching { .. } => {
@@ -153,7 +165,7 @@ fn detach(state: &State, machine_effect: EffectId, facts: &Facts<'_>) -> Verdict
     }
 }
 
-fn report_attached(state: &State, attempt: u32, info: &AttachmentInfo) -> Verdict {
+fn report_attached<A: Attached>(state: &State<A>, attempt: u32, info: &A::Info) -> Verdict<A> {
     let Link::Attaching { effort, .. } = &state.link else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
@@ -163,7 +175,12 @@ fn report_attached(state: &State, attempt: u32, info: &AttachmentInfo) -> Verdic
     Ok(Decision::because(Reason::LinkMade, [Event::Attached { info: info.clone() }]))
 }
 
-fn report_attach_failed(state: &State, attempt: u32, fault: &Fault, facts: &Facts<'_>) -> Verdict {
+fn report_attach_failed<A: Attached>(
+    state: &State<A>,
+    attempt: u32,
+    fault: &Fault,
+    facts: &Facts<'_, A>,
+) -> Verdict<A> {
     let Link::Attaching { effort, .. } = &state.link else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
@@ -173,7 +190,7 @@ fn report_attach_failed(state: &State, attempt: u32, fault: &Fault, facts: &Fact
     Ok(failed.decide(RetryRule::of_storage(facts.policy, Attempted::Making), facts.now))
 }
 
-fn report_detached(state: &State, attempt: u32) -> Verdict {
+fn report_detached<A: Attached>(state: &State<A>, attempt: u32) -> Verdict<A> {
     let Link::Detaching { effort, .. } = &state.link else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
@@ -188,7 +205,12 @@ fn report_detached(state: &State, attempt: u32) -> Verdict {
     })
 }
 
-fn report_detach_failed(state: &State, attempt: u32, fault: &Fault, facts: &Facts<'_>) -> Verdict {
+fn report_detach_failed<A: Attached>(
+    state: &State<A>,
+    attempt: u32,
+    fault: &Fault,
+    facts: &Facts<'_, A>,
+) -> Verdict<A> {
     let Link::Detaching { effort, .. } = &state.link else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };

@@ -2,27 +2,27 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Spec, Target};
+use super::Attached;
 use crate::{
     contract::{Stored, Touches},
-    ports::AttachmentInfo,
     vocab::{Fact, Fault, SkippedStorage, Timestamp},
 };
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Event {
+#[serde(bound = "")]
+pub enum Event<A: Attached> {
     /// It exists from now on, under a new uid.
     Declared {
-        spec: Spec,
+        spec: A::Spec,
     },
     /// An intent to attach is open: its effect id follows from this event's version.
     AttachRequested {
-        target: Target,
+        target: A::Target,
         at: Timestamp,
     },
     Attached {
-        info: AttachmentInfo,
+        info: A::Info,
     },
     AttachRetryScheduled {
         until: Timestamp,
@@ -49,10 +49,10 @@ pub enum Event {
     AttemptBegun,
     RemovalBegan,
     Removed,
-    /// It was attached while its volume was made.
+    /// It was attached while it was made.
     TakenOver {
-        target: Target,
-        info: AttachmentInfo,
+        target: A::Target,
+        info: A::Info,
     },
     /// It is made sure, under the intent that it was attached under, that it still is.
     ReattachRequested {
@@ -68,9 +68,13 @@ pub enum Event {
     Overdue {
         at: Timestamp,
     },
+    /// What it is attached to is known under another name now; the intent stays.
+    Retargeted {
+        target: A::Target,
+    },
 }
 
-impl Event {
+impl<A: Attached> Event<A> {
     /// The sides of its entity that it changes.
     pub fn touches(&self) -> Touches {
         use Fact::{Effect, Health, Life, Request};
@@ -85,7 +89,8 @@ impl Event {
             | Self::DetachRetryScheduled { .. }
             | Self::DetachGivenUp { .. }
             | Self::AttemptBegun
-            | Self::ReattachRequested { .. } => &[Effect],
+            | Self::ReattachRequested { .. }
+            | Self::Retargeted { .. } => &[Effect],
             Self::Overdue { .. } => &[Health],
             Self::RemovalBegan | Self::Removed | Self::Skipped { .. } => &[Life],
         })
@@ -104,6 +109,6 @@ impl Event {
     }
 }
 
-impl Stored for Event {
-    const SCHEMA: u16 = 1;
+impl<A: Attached> Stored for Event<A> {
+    const SCHEMA: u16 = A::SCHEMA;
 }

@@ -1,0 +1,14 @@
+//! What holds of every attachment.
+
+use super::{Attached, Link, State};
+use crate::contract::Invariant;
+
+impl<A: Attached> State<A> {
+    pub(super) const CLAIMS: &'static [Invariant<Self>] = &[
+        Invariant { says: "what exists was declared", holds: |state| !state.life.exists() || state.spec.is_some() },
+        Invariant {
+            says: "what is gone connects nothing",
+            holds: |state| state.life.exists() || state.link == Link::Waiting,
+        },
+    ];
+}
