@@ -119,6 +119,7 @@ fn bad(sweep: &Sweep) -> Vec<&Trial> {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_node_converges_from_every_prefix_of_what_the_examples_leave() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     for (example, every) in [("storage", 1), ("lab", 1), ("gardener", 1), ("etcd", 2), ("fleet", 2), ("stateful", 2)] {
@@ -132,6 +133,7 @@ fn a_node_converges_from_every_prefix_of_what_the_examples_leave() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_node_converges_from_every_prefix_while_rollouts_wait_for_their_window_and_failed_machines_are_kept() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
     // The hour in which a rollout may go on is over within five hours, and it waits for the next one.
@@ -151,6 +153,7 @@ fn a_node_converges_from_every_prefix_while_rollouts_wait_for_their_window_and_f
 /// A set with storage of every form that goes with its machines, whose number or template is changed while it runs, and which
 /// goes in the end: swept from every prefix, whatever is left is an error.
 #[test]
+#[ignore = "takes long"]
 fn storage_of_sets_is_made_and_gone_from_every_prefix() {
     let manifest = |replicas: u32, version: &str| {
         format!(
@@ -343,6 +346,7 @@ fn swept_after(mut simulation: Simulation, setup: Setup) -> Sweep {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn what_an_operator_has_to_give_a_command_for_is_named_and_not_stuck() {
     for (kind, machines, every) in [("MachineSet", "web", 3), ("MachineDeployment", "web-1", 4)] {
         // when

@@ -158,11 +158,13 @@ const STORAGE_PLANTS: [Plant; 9] = [
 ];
 
 #[tokio::test]
+#[ignore = "takes long"]
 async fn every_planted_fault_is_found() {
     are_found("provider.py", &PLANTS).await;
 }
 
 #[tokio::test]
+#[ignore = "takes long"]
 async fn every_fault_planted_into_filesystems_is_found() {
     are_found("storage_provider.py", &STORAGE_PLANTS).await;
 }

@@ -159,6 +159,7 @@ impl Subject for Local {
 const NO_FILESYSTEMS: [&str; 4] = ["filesystems/", "mounts/", "not-found/filesystems", "not-found/mounts"];
 
 #[tokio::test]
+#[ignore = "takes long"]
 async fn the_local_provider_passes() {
     let subject = Arc::new(Local { ground: Ground::new(), clock: Arc::new(SystemClock::new()) });
     let skipped = [&NO_PROCESS[..], &NO_RELEASE, &NO_FILESYSTEMS[..]];
@@ -180,11 +181,13 @@ async fn judge(program: &Path, skipped: &[&str]) {
 }
 
 #[tokio::test]
+#[ignore = "takes long"]
 async fn the_sample_passes() {
     judge(&sample(), &[&["meanwhile/progress"], &NO_FILESYSTEMS[..]].concat()).await;
 }
 
 #[tokio::test]
+#[ignore = "takes long"]
 async fn the_sample_with_filesystems_passes() {
     judge(&sample().with_file_name("storage_provider.py"), &["meanwhile/progress"]).await;
 }

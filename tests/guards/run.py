@@ -59,7 +59,7 @@ def make_copy(root, copy, guards):
             target.chmod((root / path).stat().st_mode)
 
 def run(copy, of, test, taken_out):
-    command = ["cargo", "test", "-q", *of, "--", *test]
+    command = ["cargo", "test", "-q", *of, "--", "--include-ignored", *test]
     # A directory of its own: cargo would take what was built of the copy for what was built of the workspace.
     built = {"CARGO_TARGET_DIR": str(copy / "target"), "PROPTEST_FAILURE_PERSISTENCE": "off", "RUST_BACKTRACE": "0"}
     environment = {**os.environ, **built, "TAKEN_OUT": taken_out}

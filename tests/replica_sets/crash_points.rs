@@ -156,16 +156,19 @@ fn ends_the_same_wherever_the_node_ends(kept: Kept) {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_set_of_mongodbs_model_ends_the_same_wherever_the_node_ends() {
     ends_the_same_wherever_the_node_ends(Kept::Model(Flavor::Mongodb));
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_set_of_etcds_model_ends_the_same_wherever_the_node_ends() {
     ends_the_same_wherever_the_node_ends(Kept::Model(Flavor::Etcd));
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_set_of_mongodbs_adapter_ends_the_same_wherever_the_node_ends() {
     ends_the_same_wherever_the_node_ends(Kept::MongoAdapter);
 }

@@ -51,6 +51,7 @@ impl Lab for EtcdLab {
 }
 
 #[tokio::test]
+#[ignore = "takes long"]
 async fn etcd_conforms() {
     if is_there() {
         every_engine_keeps_this(&mut EtcdLab::new()).await;
@@ -58,6 +59,7 @@ async fn etcd_conforms() {
 }
 
 #[tokio::test]
+#[ignore = "takes long"]
 async fn a_paused_server_is_missed_and_another_one_leads() {
     if !is_there() {
         return;

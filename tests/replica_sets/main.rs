@@ -11,3 +11,5 @@ mod node;
 mod scenarios;
 mod seeds;
 mod told;
+#[path = "../simulation/trials.rs"]
+mod trials;

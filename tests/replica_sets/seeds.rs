@@ -29,6 +29,7 @@ use crate::{
     lab::{name, pause},
     node::{Bench, Seen, ask, declare_machine, history, set_command, spec, story},
     told::strayed,
+    trials::{Trials, trials},
 };
 
 /// For so long things go wrong, in milliseconds.
@@ -390,11 +391,10 @@ impl Run {
     }
 }
 
-fn seeds_settle(kept: Kept) {
-    let only: Option<u64> = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
-    let count: u64 = std::env::var("SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(100);
+fn seeds_settle(kept: Kept, usual: u64) {
+    let Trials { seeds, is_single } = trials(usual);
     let (mut failed, mut steps) = (Vec::new(), 0);
-    for seed in only.map_or(0..count, |seed| seed..seed + 1) {
+    for seed in seeds {
         let mut run = Run::new(kept, seed);
         let ended = run.run();
         let mut wrong = run.world.wrong();
@@ -405,7 +405,7 @@ fn seeds_settle(kept: Kept) {
         if ended != Ended::Settled {
             wrong.push(format!("it has not settled: {}", run.seen.plan_text()));
         }
-        if only.is_some() {
+        if is_single {
             say(&run.story());
         }
         if !wrong.is_empty() {
@@ -421,16 +421,26 @@ fn say(text: &str) {
 }
 
 #[test]
-fn every_seed_over_the_model_of_mongodb_settles_and_does_no_harm() {
-    seeds_settle(Kept::Model(Flavor::Mongodb));
+fn every_seed_settles_and_does_no_harm() {
+    seeds_settle(Kept::Model(Flavor::Mongodb), 5);
+    seeds_settle(Kept::Model(Flavor::Etcd), 5);
+    seeds_settle(Kept::MongoAdapter, 5);
 }
 
 #[test]
-fn every_seed_over_the_model_of_etcd_settles_and_does_no_harm() {
-    seeds_settle(Kept::Model(Flavor::Etcd));
+#[ignore = "takes long"]
+fn every_seed_of_many_over_the_model_of_mongodb_settles_and_does_no_harm() {
+    seeds_settle(Kept::Model(Flavor::Mongodb), 100);
 }
 
 #[test]
-fn every_seed_over_mongodbs_adapter_settles_and_does_no_harm() {
-    seeds_settle(Kept::MongoAdapter);
+#[ignore = "takes long"]
+fn every_seed_of_many_over_the_model_of_etcd_settles_and_does_no_harm() {
+    seeds_settle(Kept::Model(Flavor::Etcd), 100);
+}
+
+#[test]
+#[ignore = "takes long"]
+fn every_seed_of_many_over_mongodbs_adapter_settles_and_does_no_harm() {
+    seeds_settle(Kept::MongoAdapter, 100);
 }

@@ -24,7 +24,10 @@ use bailiwick::{
 };
 use bailiwick_journal::{Body, Cite, Entry, EntryKind, Filter, Journal, LocalJournal, Position, StreamId, Version};
 
-use crate::seeds::{bad_day, dark_day};
+use crate::{
+    seeds::{bad_day, dark_day},
+    trials::trials,
+};
 
 /// How many entries lie between two states that are kept to go on from.
 const APART: u64 = 16;
@@ -435,8 +438,9 @@ fn simulations(seeds: u64) -> Vec<Simulation> {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn what_is_decided_follows_from_what_it_cites_and_from_nothing_else() {
-    let seeds: u64 = std::env::var("SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(20);
+    let seeds = trials(20).seeds.end;
     let mut found = Account::default();
     for simulation in simulations(seeds) {
         let (_, kept) = simulation.run_and_keep().expect("it runs");

@@ -10,6 +10,7 @@ use bailiwick::{
 use crate::{
     first::{LAB, wishes},
     misfortune::nasty,
+    trials::trials,
 };
 
 const ZONES: [&str; 3] = ["east", "north", "west"];
@@ -74,10 +75,18 @@ fn dark_day(seed: u64) -> Simulation {
 
 #[test]
 fn everything_converges_once_it_is_light_again() {
-    let only: Option<u64> = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
-    let count: u64 = std::env::var("SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(40);
+    all_converge(4);
+}
+
+#[test]
+#[ignore = "takes long"]
+fn everything_converges_once_it_is_light_again_with_many_seeds() {
+    all_converge(40);
+}
+
+fn all_converge(usual: u64) {
     let mut failed = Vec::new();
-    for seed in only.map_or(0..count, |seed| seed..seed + 1) {
+    for seed in trials(usual).seeds {
         let report = dark_day(seed).run().unwrap_or_else(|error| panic!("seed {seed}: {error:?}"));
         if !report.wrong.is_empty() || !report.converged {
             failed.push(format!("seed {seed}: {:?} {:?}", report.wrong, report.statuses));

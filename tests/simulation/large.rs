@@ -26,6 +26,7 @@ spec: {{replicas: {machines}, template: {{spec: {{class: small}}}}}}
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_set_of_thousands_of_machines_comes_up_shrinks_and_goes() {
     let mut simulation = Simulation::new(1);
     let remove = || vec!["machine-set/web".parse().expect("a stream")];

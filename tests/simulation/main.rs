@@ -17,3 +17,4 @@ mod rollouts;
 mod scripts;
 mod seeds;
 mod set_storage;
+mod trials;

@@ -54,6 +54,7 @@ fn told(report: &Report, what: &str) -> usize {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_zone_of_two_hundred_machines_is_dark_and_none_is_replaced() {
     let dark = Happening::Dark { zone: "b".into(), for_ms: 20 * MINUTE };
     let report = run(200, "b", vec![(5 * MINUTE, dark)], 40 * MINUTE);
@@ -62,6 +63,7 @@ fn a_zone_of_two_hundred_machines_is_dark_and_none_is_replaced() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_provider_that_cannot_be_reached_keeps_its_silent_machines() {
     let mut happenings = vec![(4 * MINUTE, outage(30 * MINUTE))];
     happenings.extend(all_of_large_silent(200, 36 * MINUTE));

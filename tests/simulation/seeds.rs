@@ -10,6 +10,7 @@ use crate::{
     budgets::{budgeted, over_budget},
     first::{LAB, wishes},
     misfortune::nasty,
+    trials::{Trials, trials},
 };
 
 /// What one seed does: a bad day for ten minutes with crashes at any point, then calm.
@@ -101,20 +102,30 @@ fn check(report: &Report) {
 
 #[test]
 fn everything_converges_once_faults_stop() {
+    println!("{}", all_converge(bad_day, 10));
+}
+
+#[test]
+#[ignore = "takes long"]
+fn everything_converges_once_faults_stop_with_many_seeds() {
     println!("{}", all_converge(bad_day, 150));
 }
 
 #[test]
 fn everything_converges_after_zones_were_dark() {
+    println!("{}", all_converge(dark_day, 2));
+}
+
+#[test]
+#[ignore = "takes long"]
+fn everything_converges_after_zones_were_dark_with_many_seeds() {
     println!("{}", all_converge(dark_day, 20));
 }
 
 /// Says what happened; with a single seed, its whole story.
-fn all_converge(day: fn(u64) -> Simulation, count_default: u64) -> String {
+fn all_converge(day: fn(u64) -> Simulation, usual: u64) -> String {
     let mut story = String::new();
-    let only: Option<u64> = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
-    let count: u64 = std::env::var("SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(count_default);
-    let seeds = only.map_or(0..count, |seed| seed..seed + 1);
+    let Trials { seeds, is_single } = trials(usual);
     let (mut crashes, mut calls, mut failed) = (0, 0, Vec::new());
     for seed in seeds {
         let simulation = budgeted(day(seed));
@@ -130,7 +141,7 @@ fn all_converge(day: fn(u64) -> Simulation, count_default: u64) -> String {
         failed.extend(too_many.map(|said| format!("seed {seed}: {said}")));
         crashes += report.crashes;
         calls += report.calls_total();
-        if only.is_some() {
+        if is_single {
             story = report.story_text();
             check(&report);
         }

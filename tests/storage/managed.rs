@@ -154,6 +154,7 @@ const BYTES_EACH: u64 = 50;
 const SIZES: [u64; 20] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 21, 24, 32, 33, 48, 64, 65];
 
 #[tokio::test]
+#[ignore = "takes long"]
 async fn a_single_byte_anywhere_keeps_a_device_from_being_formatted() {
     if !may_mount() {
         return;

@@ -118,6 +118,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "takes long"]
     fn a_million_entries_are_a_normal_day() {
         let mut timetable = Timetable::default();
         for number in 0..1_000_000u64 {

@@ -48,6 +48,7 @@ fn after_a_crash_every_due_time_is_the_same_to_the_millisecond() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_million_due_times_are_a_normal_day() {
     on_a_system(async {
         let bench = Bench::new();

@@ -2,11 +2,19 @@
 
 /// What was asked for.
 pub enum Asked {
-    /// The names; of ignored ones there are none.
-    List {
-        ignored: bool,
-    },
+    /// The names.
+    List,
     Run(Arguments),
+}
+
+/// How many trials there are.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Form {
+    #[default]
+    Few,
+    /// As CI runs it: with `--ignored`, like the long tests of the usual harness.
+    Short,
+    Long,
 }
 
 #[derive(Debug, Default)]
@@ -14,8 +22,7 @@ pub struct Arguments {
     filters: Vec<String>,
     skipped: Vec<String>,
     exact: bool,
-    ignored_only: bool,
-    pub long: bool,
+    pub form: Form,
     pub trials: Option<u64>,
     pub seed: u64,
     /// Only this one.
@@ -27,12 +34,17 @@ pub struct Arguments {
 const WITH_VALUE: &[&str] = &["--test-threads", "--format", "--color", "--logfile", "--report-time", "--shuffle-seed"];
 
 impl Arguments {
+    /// Whether campaigns are asked for by name.
+    pub fn names_some(&self) -> bool {
+        !self.filters.is_empty()
+    }
+
     pub fn wants(&self, name: &str) -> bool {
         let fits = |filter: &String| if self.exact { name == filter } else { name.contains(filter.as_str()) };
         let named = self.filters.is_empty() || self.filters.iter().any(fits);
         // A planted fault is for one campaign that is named.
         let planted_fits = !self.planted || self.filters.iter().any(|filter| filter == name);
-        named && planted_fits && !self.skipped.iter().any(fits) && !self.ignored_only
+        named && planted_fits && !self.skipped.iter().any(fits)
     }
 }
 
@@ -55,16 +67,16 @@ pub fn parse(words: &[String]) -> Result<Asked, String> {
             "--trials" => arguments.trials = Some(number("--trials")?),
             "--seed" => arguments.seed = number("--seed")?,
             "--trial" => arguments.trial = Some(number("--trial")?),
-            "--long" => arguments.long = true,
+            "--long" => arguments.form = Form::Long,
             "--plant" => arguments.planted = true,
             "--list" => list = true,
             "--exact" => arguments.exact = true,
-            "--ignored" => arguments.ignored_only = true,
+            "--ignored" | "--include-ignored" => arguments.form = Form::Short,
             "--skip" => arguments.skipped.extend(value()),
             option if WITH_VALUE.contains(&option) => drop(value()),
             option if option.starts_with('-') => (),
             filter => arguments.filters.push(filter.to_owned()),
         }
     }
-    Ok(if list { Asked::List { ignored: arguments.ignored_only } } else { Asked::Run(arguments) })
+    Ok(if list { Asked::List } else { Asked::Run(arguments) })
 }

@@ -177,6 +177,7 @@ fn all_wrong(looks: &[(&Made, Look)]) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn every_command_that_reads_answers_at_every_kind_of_moment() {
     let root = tempfile::tempdir().expect("a folder");
     let made = journals::all(root.path());
@@ -297,6 +298,7 @@ fn all_said(journal: &dyn Journal, fleet: &Fleet) -> Vec<Value> {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn whatever_is_to_come_is_told_with_how_long_it_is_until_then() {
     let root = tempfile::tempdir().expect("a folder");
     let mut with = 0;
@@ -354,6 +356,7 @@ fn why_not_says_of_every_goal_what_the_lists_say_in_words_that_were_read() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_diff_of_any_two_moments_is_what_lies_between_them() {
     let root = tempfile::tempdir().expect("a folder");
     let (mut pairs, mut most) = (0, 0);
@@ -368,6 +371,7 @@ fn a_diff_of_any_two_moments_is_what_lies_between_them() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn every_command_that_reads_says_the_same_of_an_export() {
     let root = tempfile::tempdir().expect("a folder");
     for made in journals::all(root.path()) {
@@ -398,6 +402,7 @@ fn answer(made: &Made, line: &[String]) -> (Option<u8>, String) {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn every_body_in_an_export_can_be_read_by_others() {
     let root = tempfile::tempdir().expect("a folder");
     for made in journals::all(root.path()) {

@@ -126,6 +126,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "takes long"]
     fn each_of_a_thousand_single_bytes_is_found_on_devices_of_many_sizes() {
         for (nth, bytes) in SIZES.into_iter().enumerate() {
             let file = tempfile::tempfile().unwrap();

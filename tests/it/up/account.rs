@@ -85,6 +85,7 @@ impl Drop for Account {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn two_nodes_with_one_account_and_one_manifest_leave_each_other_alone() {
     let Some(account) = Account::new() else { return };
     let (first, second) = (account.lab.data(), account.other());
@@ -103,6 +104,7 @@ fn two_nodes_with_one_account_and_one_manifest_leave_each_other_alone() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn an_emptied_data_directory_gets_new_things_and_no_old_data() {
     let Some(account) = Account::new() else { return };
     let data = account.lab.data();
@@ -121,6 +123,7 @@ fn an_emptied_data_directory_gets_new_things_and_no_old_data() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_journal_that_was_imported_as_new_touches_nothing_of_the_one_it_was_made_of() {
     let Some(account) = Account::new() else { return };
     let (first, second) = (account.lab.data(), account.other());
@@ -142,6 +145,7 @@ fn a_journal_that_was_imported_as_new_touches_nothing_of_the_one_it_was_made_of(
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_copy_of_a_data_directory_does_not_run_beside_the_original() {
     // given a data directory that was copied
     let lab = Lab::new();

@@ -241,6 +241,7 @@ fn holds_none(what: &str, content: &[u8], secrets: &[Vec<u8>]) {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn what_a_provider_tells_on_is_heard_nowhere() {
     if !super::exec::has_python() {
         return;

@@ -194,6 +194,7 @@ fn the_same_id_gets_the_first_answer_and_other_content_is_refused() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn what_is_not_declared_any_more_goes_only_when_pruned() {
     let lab = Lab::new();
     make(&lab, &format!("{TWO_MACHINES}{VOLUME}{}", attachment("b")), &[]);

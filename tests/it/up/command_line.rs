@@ -16,6 +16,7 @@ use super::{
 };
 
 #[test]
+#[ignore = "takes long"]
 fn a_data_directory_with_a_very_long_path() {
     let place: PathBuf = ["d".repeat(100), "e".repeat(100), "data".into()].iter().collect();
     let lab = Lab::below(&place);
@@ -90,6 +91,7 @@ fn a_directory_that_cannot_be_used_is_told_as_that() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_node_that_cannot_be_reached_is_told_as_that() {
     let lab = Lab::new();
     let node = lab.start(&["serve"]);

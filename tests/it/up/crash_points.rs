@@ -38,16 +38,19 @@ enum Way {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn every_crash_point_on_the_way_up() {
     try_all(Way::Up);
 }
 
 #[test]
+#[ignore = "takes long"]
 fn every_crash_point_on_the_way_down() {
     try_all(Way::Down);
 }
 
 #[test]
+#[ignore = "takes long"]
 fn every_crash_point_while_a_machine_is_replaced() {
     try_all(Way::Replace);
 }

@@ -32,6 +32,7 @@ spec: {machine: a, volume: v}
 "#;
 
 #[test]
+#[ignore = "takes long"]
 fn a_workload_ends_while_its_volume_is_still_attached() {
     let lab = Lab::new();
     let (quick, file) = (lab.manifest("quick.yaml", QUICK), lab.manifest("it.yaml", FAREWELL));
@@ -53,6 +54,7 @@ fn a_workload_ends_while_its_volume_is_still_attached() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn force_does_not_wait_for_workloads() {
     let lab = Lab::new();
     let clings = FAREWELL.replace("sleep 1; echo farewell > $BAILIWICK_VOLUME_V/last; exit 0", "");
@@ -140,6 +142,7 @@ fn only(lab: &Lab, words: &str) -> String {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn workloads_go_on_until_their_disruption_budget_has_room() {
     let lab = Lab::new();
     let node = with_budget(&lab, 1, "60s");
@@ -163,6 +166,7 @@ fn workloads_go_on_until_their_disruption_budget_has_room() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_budget_that_never_has_room_holds_nobody_longer_than_the_drain_may_take() {
     let lab = Lab::new();
     let node = with_budget(&lab, 2, "3s");
@@ -178,6 +182,7 @@ fn a_budget_that_never_has_room_holds_nobody_longer_than_the_drain_may_take() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_budget_that_never_has_room_is_lowered_while_its_machine_waits() {
     // given a machine that waits for what could never happen
     let lab = Lab::new();
@@ -200,6 +205,7 @@ fn a_budget_that_never_has_room_is_lowered_while_its_machine_waits() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_drain_that_is_refused_goes_on_after_a_kill_with_the_deadline_it_had() {
     let lab = Lab::new();
     let node = with_budget(&lab, 1, "120s");
@@ -234,6 +240,7 @@ fn a_drain_that_is_refused_goes_on_after_a_kill_with_the_deadline_it_had() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn an_eviction_that_is_under_way_is_finished_after_a_kill_and_not_begun_again() {
     let lab = Lab::new();
     let said = lab.manifest("said", "");
@@ -295,6 +302,7 @@ spec: {machine: a, volume: logs}
 "#;
 
 #[test]
+#[ignore = "takes long"]
 fn workloads_with_volumes_end_one_after_the_other_and_a_kill_in_the_middle_changes_nothing() {
     let lab = Lab::new();
     let said = lab.manifest("said", "");

@@ -132,6 +132,7 @@ fn a_manifest_becomes_real_is_found_again_and_goes() {
 
 /// Nobody told the node: it has no agents there, and the first list comes when the journal was read long ago.
 #[test]
+#[ignore = "takes long"]
 fn machines_that_died_while_no_node_was_there_are_replaced_before_all_is_so() {
     let Some(sample) = SampleLab::new() else { return };
     sample.up();
@@ -146,6 +147,7 @@ fn machines_that_died_while_no_node_was_there_are_replaced_before_all_is_so() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_provider_that_is_killed_comes_back_and_the_node_goes_on() {
     let Some(sample) = SampleLab::new() else { return };
     let node = sample.stay();
@@ -204,6 +206,7 @@ fn a_killed_node_finds_everything_again() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_machine_that_dies_is_replaced() {
     let Some(sample) = SampleLab::new() else { return };
     let node = sample.stay();
@@ -231,6 +234,7 @@ fn a_machine_that_dies_is_replaced() {
 
 /// The provider does what is asked, and dies before it says so: once for each thing that it makes.
 #[test]
+#[ignore = "takes long"]
 fn what_was_made_and_never_told_is_adopted() {
     let Some(mut sample) = SampleLab::new() else { return };
     let (_, command) = sample.provider.split_once('=').expect("as it was made");
@@ -258,6 +262,7 @@ fn what_was_made_and_never_told_is_adopted() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn providers_stand_in_a_file_too() {
     let Some(sample) = SampleLab::new() else { return };
     fs::create_dir_all(sample.lab.data()).expect("a directory");
@@ -298,6 +303,7 @@ fn a_provider_that_was_forgotten_is_named() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_good_provider_is_judged_good_and_a_bad_one_is_not() {
     let Some(sample) = SampleLab::new() else { return };
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");

@@ -99,6 +99,7 @@ fn a_backup_that_finds_no_room_fails_and_leaves_nothing() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_full_disk_is_the_nodes_trouble_and_no_machine_is_given_up_for_it() {
     let Some(small) = Small::new() else { return };
     let lab = &small.lab;

@@ -315,6 +315,7 @@ fn a_volume_whose_file_is_gone_is_lost() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn every_crash_point_on_the_way_up_with_storage_inside() {
     at_every_point(|inside, point| {
         let args = inside.up_args();
@@ -328,6 +329,7 @@ fn every_crash_point_on_the_way_up_with_storage_inside() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn every_crash_point_on_the_way_down_with_storage_inside() {
     at_every_point(|inside, point| {
         inside.up();

@@ -57,6 +57,7 @@ fn all_machines_dead_at_once_are_replaced() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_machine_that_dies_while_the_node_runs_is_replaced() {
     let lab = Lab::new();
     let node = lab.stay();
@@ -141,6 +142,7 @@ fn a_node_whose_directory_was_removed_leaves_alone_what_is_put_in_its_place() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_silent_agent_is_stale_until_it_is_back() {
     let lab = Lab::new();
     lab.up();
@@ -199,6 +201,7 @@ fn twin_the_first_segment(sled: &Path) {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_panic_inside_of_sled_is_told_in_one_line_and_the_store_is_built_anew() {
     // given a store that sled panics on
     let lab = Lab::new();

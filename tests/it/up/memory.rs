@@ -35,6 +35,7 @@ fn classes(revision: u64) -> String {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_node_that_took_many_commands_in_one_life_holds_little_memory() {
     // given a node
     let lab = Lab::new();

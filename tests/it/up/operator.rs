@@ -39,6 +39,7 @@ fn instance(lab: &Lab) -> (String, ProcessMark) {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_held_machine_is_not_replaced_before_the_hold_ends() {
     let (lab, node) = one();
     let (before, agent) = instance(&lab);
@@ -70,6 +71,7 @@ fn a_held_machine_is_not_replaced_before_the_hold_ends() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn an_instance_that_was_let_go_of_can_be_taken_back_and_is_never_harvested() {
     let (lab, node) = one();
     let (effect, agent) = instance(&lab);
@@ -94,6 +96,7 @@ fn an_instance_that_was_let_go_of_can_be_taken_back_and_is_never_harvested() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn an_unknown_instance_is_stopped_when_the_policy_says_so_while_the_node_runs() {
     let (lab, node) = one();
     let (effect, agent) = instance(&lab);
@@ -206,6 +209,7 @@ fn a_set_that_is_held_keeps_its_number_until_the_hold_ends() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn what_is_protected_is_deleted_by_nobody_before_that_ends() {
     let (lab, node) = one();
     let (before, agent) = instance(&lab);

@@ -48,6 +48,7 @@ fn volumes(lab: &Lab) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn machines_of_a_deployment_come_and_go_with_their_storage() {
     let lab = Lab::new();
     let (quick, first) = (lab.manifest("quick.yaml", QUICK), lab.manifest("v1.yaml", deployment("v1", 2)));
@@ -96,6 +97,7 @@ fn machines_of_a_deployment_come_and_go_with_their_storage() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn down_leaves_nothing_of_what_was_to_stay() {
     let lab = Lab::new();
     let (quick, set) = (lab.manifest("quick.yaml", QUICK), lab.manifest("v1.yaml", deployment("v1", 2)));
