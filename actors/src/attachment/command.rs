@@ -1,10 +1,11 @@
 //! What may be asked of an attachment, and what the world may report to it.
 
+use bailiwick_journal::Body;
 use serde::{Deserialize, Serialize};
 
 use super::Attached;
 use crate::{
-    contract::Stored,
+    contract::{Stored, StoredError},
     vocab::{EffectId, Fault, Timestamp},
 };
 
@@ -58,5 +59,9 @@ pub enum Report<A: Attached> {
 }
 
 impl<A: Attached> Stored for Command<A> {
-    const SCHEMA: u16 = A::SCHEMA;
+    const SCHEMA: u16 = super::schema::<A>();
+
+    fn load(body: &Body) -> Result<Self, StoredError> {
+        super::load(body, A::FIRST_FORM.map(|first| first.command))
+    }
 }

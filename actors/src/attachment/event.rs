@@ -1,10 +1,11 @@
 //! What happened to an attachment.
 
+use bailiwick_journal::Body;
 use serde::{Deserialize, Serialize};
 
 use super::Attached;
 use crate::{
-    contract::{Stored, Touches},
+    contract::{Stored, StoredError, Touches},
     vocab::{Fact, Fault, SkippedStorage, Timestamp},
 };
 
@@ -110,5 +111,9 @@ impl<A: Attached> Event<A> {
 }
 
 impl<A: Attached> Stored for Event<A> {
-    const SCHEMA: u16 = A::SCHEMA;
+    const SCHEMA: u16 = super::schema::<A>();
+
+    fn load(body: &Body) -> Result<Self, StoredError> {
+        super::load(body, A::FIRST_FORM.map(|first| first.event))
+    }
 }

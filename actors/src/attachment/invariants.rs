@@ -1,7 +1,7 @@
 //! What holds of every attachment.
 
 use super::{Attached, Link, State};
-use crate::contract::Invariant;
+use crate::{contract::Invariant, vocab::Life};
 
 impl<A: Attached> State<A> {
     pub(super) const CLAIMS: &'static [Invariant<Self>] = &[
@@ -9,6 +9,12 @@ impl<A: Attached> State<A> {
         Invariant {
             says: "what is gone connects nothing",
             holds: |state| state.life.exists() || state.link == Link::Waiting,
+        },
+        Invariant {
+            says: "what is on its way out is detached, and not attached anew",
+            holds: |state| {
+                state.life != Life::Dying || !matches!(state.link, Link::Attaching { .. } | Link::Attached { .. })
+            },
         },
     ];
 }

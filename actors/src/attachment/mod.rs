@@ -39,11 +39,11 @@ pub use verdict::{Reason, Rejection};
 
 use std::{collections::BTreeSet, fmt};
 
-use bailiwick_journal::Version;
+use bailiwick_journal::{Body, Version};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    contract::{Decider, Facts, Invariant, NoView, Touches, Verdict},
+    contract::{self, Decider, Facts, Invariant, NoView, Stored, StoredError, Touches, Verdict},
     vocab::{EffectId, Name},
 };
 
@@ -51,8 +51,8 @@ use crate::{
 pub trait Attached: Copy + fmt::Debug + Default + Eq + Send + Sync + Unpin + 'static {
     /// The kind of the attachments' streams.
     const KIND: &'static str;
-    /// The frozen form of its commands and events.
-    const SCHEMA: u16;
+    /// How the first stored form of its commands and events is read, if that was another one.
+    const FIRST_FORM: Option<FirstForm>;
 
     /// What can be declared. None of it can change while the attachment lives.
     type Spec: Part;
@@ -78,6 +78,27 @@ pub trait Attached: Copy + fmt::Debug + Default + Eq + Send + Sync + Unpin + 'st
 pub trait Part: Clone + fmt::Debug + Eq + Serialize + DeserializeOwned + Send + Sync + Unpin + 'static {}
 
 impl<T: Clone + fmt::Debug + Eq + Serialize + DeserializeOwned + Send + Sync + Unpin + 'static> Part for T {}
+
+/// Today's numbers of variants, by those in the first form: nothing else was different.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstForm {
+    pub command: fn(u32) -> u32,
+    pub event: fn(u32) -> u32,
+}
+
+/// The form that is written.
+const fn schema<A: Attached>() -> u16 {
+    if A::FIRST_FORM.is_some() { 2 } else { 1 }
+}
+
+/// Reads that form, or the first one.
+fn load<T: Stored>(body: &Body, first: Option<fn(u32) -> u32>) -> Result<T, StoredError> {
+    match (body.schema, first) {
+        (1, Some(number)) => Ok(bailiwick_journal::decode(&contract::renumbered(body, T::SCHEMA, 0, number))?),
+        (schema, _) if schema == T::SCHEMA => Ok(bailiwick_journal::decode(body)?),
+        (schema, _) => Err(StoredError::UnknownSchema { schema, newest: T::SCHEMA }),
+    }
+}
 
 impl<A: Attached> Decider for State<A> {
     const KIND: &'static str = A::KIND;

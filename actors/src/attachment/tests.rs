@@ -1,12 +1,12 @@
 //! Every reason and rejection of an attachment, and what holds along every walk: of volumes and of filesystems alike.
 
-use bailiwick_journal::{StreamId, Version};
+use bailiwick_journal::{Body, StreamId, Version};
 use proptest::{collection::vec, prelude::*};
 
 use super::{Attached, Command, Effect, Event, Link, Reason, Rejection, Report, State};
 use crate::{
     contract::{
-        Decider, NoView,
+        Decider, NoView, Stored, StoredError,
         given::{Case, JOURNAL, Undoing, after, case, hold, is_said_to_be_blocked_once, is_woken, walk},
     },
     filesystem_attachment::{self, Filesystems},
@@ -400,4 +400,29 @@ fn a_mount_declared_with_another_path_differs_in_that_and_else_in_how_it_is_moun
     let there = filesystem_attachment::Spec { path: Some("/srv".into()), ..Filesystems::spec(true) };
     let differs = |wanted: &filesystem_attachment::Spec| Filesystems::differs_in(&here, wanted);
     assert_eq!([differs(&there), differs(&Filesystems::spec(true))], ["spec.path", "spec.readOnly"]);
+}
+
+/// What is stored of something today, as it was in the first form: with another number of its variant.
+fn first_form<T: Stored>(now: &T, variant: u8) -> Body {
+    let mut body = now.store().expect("small");
+    body.bytes[0] = variant;
+    Body { schema: 1, ..body }
+}
+
+#[test]
+fn mounts_that_were_stored_in_the_first_form_are_read_as_what_they_were() {
+    let commands = [(Command::<Filesystems>::Remove, 1), (Command::Reattach, 7), (Command::RemoveForced, 8)];
+    for (command, variant) in commands {
+        assert_eq!(Command::load(&first_form(&command, variant)).expect("lifted"), command);
+    }
+    let renamed = Event::<Filesystems>::Retargeted { target: Filesystems::renamed(2) };
+    for (event, variant) in [(Event::Removed, 11), (renamed, 12), (Event::AttachDropped, 14)] {
+        assert_eq!(Event::load(&first_form(&event, variant)).expect("lifted"), event);
+    }
+    let later = Body { schema: 3, bytes: vec![1, 0, 0, 0] };
+    let refused = Command::<Filesystems>::load(&later).expect_err("a later form");
+    assert!(matches!(refused, StoredError::UnknownSchema { schema: 3, newest: 2 }), "{refused}");
+    let refused = Command::<Volumes>::load(&later).expect_err("volumes have one form");
+    assert!(matches!(refused, StoredError::UnknownSchema { schema: 3, newest: 1 }), "{refused}");
+    Command::<Filesystems>::load(&Body { schema: 1, bytes: vec![7] }).expect_err("too few bytes");
 }

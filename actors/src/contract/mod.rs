@@ -38,3 +38,4 @@ pub use written::Written;
 
 pub(crate) use decision::reasons;
 pub(crate) use retry::retry_reasons;
+pub(crate) use stored::renumbered;

@@ -15,8 +15,8 @@ pub enum StoredError {
     /// The bytes or the value do not fit.
     #[error(transparent)]
     Codec(#[from] CodecError),
-    /// Written by a later release, by an earlier one whose form is not read any more, or not by us.
-    #[error("this version reads form {newest} of it, and not form {schema}; use the version that wrote it")]
+    /// Written by a later release, or not by us.
+    #[error("stored form {schema} is not known here; forms up to {newest} are")]
     UnknownSchema { schema: u16, newest: u16 },
 }
 
@@ -43,6 +43,16 @@ pub trait Stored: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned 
         }
         Ok(bailiwick_journal::decode(body)?)
     }
+}
+
+/// An earlier form as a later one, `schema`, where nothing but the number of one variant is different. It stands in the four
+/// bytes from `at`; bytes that are too few for that stay as they are, and are refused when they are read.
+pub(crate) fn renumbered(body: &Body, schema: u16, at: usize, number: fn(u32) -> u32) -> Body {
+    let mut lifted = Body { schema, bytes: body.bytes.clone() };
+    if let Some(variant) = lifted.bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
+        *variant = number(u32::from_le_bytes(*variant)).to_le_bytes();
+    }
+    lifted
 }
 
 /// A verdict as the journal holds it: why, or why not. The events stand beside it.
@@ -107,10 +117,7 @@ mod tests {
         assert_eq!(Disk::load(&new.store().expect("small")).expect("as it was written"), new);
         let later = Body { schema: 3, ..new.store().expect("small") };
         let refused = Disk::load(&later).expect_err("not known");
-        assert_eq!(
-            refused.to_string(),
-            "this version reads form 2 of it, and not form 3; use the version that wrote it"
-        );
+        assert_eq!(refused.to_string(), "stored form 3 is not known here; forms up to 2 are");
         assert!(DiskV1::load(&new.store().expect("small")).is_err(), "an older release refuses the newer form");
     }
 }

@@ -12,7 +12,7 @@ pub use spec::Spec;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    attachment::{self, Attached},
+    attachment::{self, Attached, FirstForm},
     ports::{Backing, FilesystemAttachmentInfo},
     vocab::{EffectId, InstanceId, Name},
 };
@@ -44,8 +44,11 @@ pub struct Target {
 
 impl Attached for Filesystems {
     const KIND: &'static str = "filesystem-attachment";
-    /// The first form numbered its commands and events differently from those of volumes.
-    const SCHEMA: u16 = 2;
+    /// Its commands had no taking over (7 today), and its new target stood where that of volumes does among the events.
+    const FIRST_FORM: Option<FirstForm> = Some(FirstForm {
+        command: |first| if first < 7 { first } else { first + 1 },
+        event: |first| if first == 12 { 17 } else { first },
+    });
     type Spec = Spec;
     type Target = Target;
     type Info = FilesystemAttachmentInfo;

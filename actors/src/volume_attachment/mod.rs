@@ -12,7 +12,7 @@ pub use spec::Spec;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    attachment::{self, Attached},
+    attachment::{self, Attached, FirstForm},
     ports::AttachmentInfo,
     vocab::{EffectId, InstanceId, Name},
 };
@@ -40,7 +40,7 @@ pub struct Target {
 
 impl Attached for Volumes {
     const KIND: &'static str = "volume-attachment";
-    const SCHEMA: u16 = 1;
+    const FIRST_FORM: Option<FirstForm> = None;
     type Spec = Spec;
     type Target = Target;
     type Info = AttachmentInfo;

@@ -432,3 +432,27 @@ fn what_earlier_sessions_attached_is_made_sure_of_once() {
     ]);
     assert_eq!(seen.then("volume-attachment/web:data", done).look("volume/data"), []);
 }
+
+#[test]
+fn an_order_to_a_mount_in_its_first_form_is_read_as_the_order_that_it_was() {
+    use crate::attachment::Command::{Reattach, RemoveForced, Retry};
+    let order = |command| Order::FilesystemAttachment { machine: name("web"), filesystem: name("files"), command };
+    let issued = |command| Event::Issued { order: order(command), cites: Vec::new() };
+    // Two variants, and two names with their lengths, stand before it.
+    let command_at = 4 + 4 + 8 + "web".len() + 8 + "files".len();
+    for (command, then) in [(Retry, 2), (Reattach, 7), (RemoveForced, 8)] {
+        let event = issued(command);
+        let mut body = Body { schema: 1, ..event.store().expect("small") };
+        body.bytes[command_at] = then;
+        assert_eq!(Event::load(&body).expect("lifted"), event);
+    }
+    let other = Event::Issued {
+        order: Order::Volume { volume: name("data"), command: volume::Command::Remove },
+        cites: vec![],
+    };
+    for event in [other, Event::SessionBegan] {
+        let body = Body { schema: 1, ..event.store().expect("small") };
+        assert_eq!(Event::load(&body).expect("as it is"), event);
+    }
+    Event::load(&Body { schema: 1, bytes: vec![0, 0, 0, 0, 5, 0, 0, 0, 255] }).expect_err("cut off");
+}
