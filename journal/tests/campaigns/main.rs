@@ -53,17 +53,11 @@ struct Campaign {
 }
 
 const CAMPAIGNS: &[Campaign] = &[
-    Campaign { name: "kill", few: 10, short: 200, long: 10_000, run: kill::run },
-    Campaign { name: "damage", few: 40, short: 1_000, long: 5_000, run: damage::run },
+    Campaign { name: "kill", few: 10, short: 150, long: 10_000, run: kill::run },
+    Campaign { name: "damage", few: 40, short: 500, long: 5_000, run: damage::run },
     Campaign { name: "power_cut", few: 20, short: 300, long: 10_000, run: power_cut::run },
     Campaign { name: "power_cut_simulated", few: 300, short: 300, long: 10_000, run: power_cut::run_simulated },
-    Campaign {
-        name: "kill_keeping",
-        few: 5,
-        short: 100,
-        long: 5_000,
-        run: |plan| with_full(Full::Go, plan, kill::run),
-    },
+    Campaign { name: "kill_keeping", few: 5, short: 60, long: 5_000, run: |plan| with_full(Full::Go, plan, kill::run) },
     Campaign {
         name: "power_cut_keeping",
         few: 10,
@@ -78,7 +72,7 @@ const CAMPAIGNS: &[Campaign] = &[
         long: 5_000,
         run: |plan| with_full(Full::ToArchive, plan, power_cut::run),
     },
-    Campaign { name: "fail_at_n", few: 20, short: 300, long: 100_000, run: failing::run },
+    Campaign { name: "fail_at_n", few: 20, short: 200, long: 100_000, run: failing::run },
     Campaign { name: "fail_at_n_simulated", few: 0, short: 1, long: 1, run: failing::run_simulated },
     Campaign { name: "full_disk", few: 1, short: 4, long: 50, run: full_disk::run },
     Campaign { name: "trace", few: 1_000, short: 10_000, long: 10_000, run: trace::run },
