@@ -47,8 +47,8 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSe
         owners.extend(owned);
     }
     let asked: BTreeSet<StreamId> = streams.iter().cloned().collect();
-    let hanging: Vec<StreamId> = streams.iter().flat_map(|stream| attachments_of(fleet, stream)).collect();
-    streams.extend(hanging);
+    let attachments: Vec<StreamId> = streams.iter().flat_map(|stream| attachments_of(fleet, stream)).collect();
+    streams.extend(attachments);
     streams.sort();
     streams.dedup();
     sort_by_key(&mut streams, |stream| std::cmp::Reverse(kinds::rank(stream.kind())));
@@ -196,11 +196,11 @@ fn attachments_of(fleet: &Fleet, stream: &StreamId) -> Vec<StreamId> {
     match stream.kind() {
         filesystem::State::KIND => mounts_of(fleet, |_, filesystem| filesystem == name),
         machine::State::KIND => {
-            let mut hanging = mounts_of(fleet, |machine, _| machine == name);
+            let mut attachments = mounts_of(fleet, |machine, _| machine == name);
             let volumes = fleet.machines.get(name).map(|state| state.attachments.clone()).unwrap_or_default();
             let of_volumes: Vec<StreamId> = of(volumes.iter().map(|volume| format!("{name}:{volume}")).collect());
-            hanging.extend(of_volumes);
-            hanging
+            attachments.extend(of_volumes);
+            attachments
         }
         volume::State::KIND => {
             let machine = fleet.volumes.get(name).and_then(|state| state.attached_to.clone());

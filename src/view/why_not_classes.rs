@@ -9,7 +9,7 @@ use super::{
     Fleet,
     unmet::Unmet,
     why_not::{A_REQUEST, NO_REQUEST, THE_END, declared},
-    why_not_sets::of_other,
+    why_not_sets::unmet_of,
 };
 
 pub(super) fn of_machine_class(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<Option<Unmet>> {
@@ -19,7 +19,7 @@ pub(super) fn of_machine_class(fleet: &Fleet, entity: &StreamId, wanted: &str) -
         ("removed", Life::Alive) => Some(in_use(fleet, entity, &state.users)),
         ("removed", _) => Some(match state.users.iter().next() {
             Some(user) => {
-                of_other(fleet, &format!("machine/{user}"), "removed", "the removal of the machines that use it")
+                unmet_of(fleet, &format!("machine/{user}"), "removed", "the removal of the machines that use it")
             }
             None => Unmet::new(THE_END, "its removal is under way", "nothing to do: it completes by itself"),
         }),

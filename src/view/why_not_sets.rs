@@ -82,7 +82,7 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
         };
         let mut others = machines().filter(|_| replicas < row.machines);
         if let Some((leaving, _)) = others.find(|(_, machine)| machine.state.life == Life::Dying) {
-            let unmet = of_other(fleet, &format!("machine/{leaving}"), "removed", "the declared number of machines");
+            let unmet = unmet_of(fleet, &format!("machine/{leaving}"), "removed", "the declared number of machines");
             return Some(Some(Unmet { because: format!("{because}; {}", unmet.because), ..unmet }));
         }
         let by =
@@ -93,7 +93,7 @@ pub(super) fn of_machine_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
         return Some(None);
     }
     if let Some((machine, _)) = machines().find(|(_, machine)| !machine.state.is_ready() && !machine.state.is_aside()) {
-        return Some(Some(of_other(fleet, &format!("machine/{machine}"), "ready", "ready machines")));
+        return Some(Some(unmet_of(fleet, &format!("machine/{machine}"), "ready", "ready machines")));
     }
     if row.ready {
         return Some(None);
@@ -143,7 +143,7 @@ pub(super) fn of_machine_deployment(fleet: &Fleet, name: &str, wanted: &str) -> 
         if entity.parse().is_ok_and(|stream| missing(fleet, &stream).is_none()) {
             continue;
         }
-        let answer = of_other(fleet, &entity, "ready", "available machines");
+        let answer = unmet_of(fleet, &entity, "ready", "available machines");
         let is_another = answer.blocked_by.as_deref() != Some(entity.as_str());
         if is_another || answer.awaited_command().is_some() || set.counts.failure.is_some() {
             return Some(Some(answer));
@@ -239,7 +239,7 @@ fn not_begun(fleet: &Fleet, state: &replica_set::State) -> Option<Unmet> {
     let machine = format!("machine/{}", seat.machine);
     let is_running =
         fleet.machines.get(seat.machine.as_str()).is_some_and(|it| matches!(it.instance, Instance::Running { .. }));
-    (!is_running).then(|| of_other(fleet, &machine, "running", FIRST))
+    (!is_running).then(|| unmet_of(fleet, &machine, "running", FIRST))
 }
 
 pub(super) fn of_member(fleet: &Fleet, name: &str, wanted: &str) -> Option<Option<Unmet>> {
@@ -304,7 +304,7 @@ fn as_noun(status: &str) -> String {
 }
 
 /// What another entity lacks, as what is missing here.
-pub(super) fn of_other(fleet: &Fleet, other: &str, wanted: &str, precondition: &'static str) -> Unmet {
+pub(super) fn unmet_of(fleet: &Fleet, other: &str, wanted: &str, precondition: &'static str) -> Unmet {
     let answer = other.parse::<StreamId>().ok().and_then(|stream| why_not(fleet, &stream, wanted));
     match answer.map(|answer| answer.unmet) {
         Some(Some(unmet)) => Unmet {
@@ -344,7 +344,7 @@ fn removed(fleet: &Fleet, entity: &StreamId, life: Life, left: Option<String>) -
             Some(Unmet::new(A_REQUEST, NO_REQUEST, by))
         }
         Life::Dying | Life::Dead => Some(match left {
-            Some(machine) => of_other(fleet, &machine, "removed", "the removal of its machines"),
+            Some(machine) => unmet_of(fleet, &machine, "removed", "the removal of its machines"),
             None => Unmet::new(THE_END, "its removal is under way", "nothing to do: it completes by itself"),
         }),
     }

@@ -14,7 +14,7 @@ use super::{
     rows::{lost, lost_beneath},
     unmet::Unmet,
     why_not::{A_REQUEST, NO_REQUEST, THE_END, declared, effort_unmet, why_not},
-    why_not_sets::of_other,
+    why_not_sets::unmet_of,
 };
 use crate::words::due;
 
@@ -68,7 +68,7 @@ fn volume_made(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Optio
             Unmet::new(MADE, because, by)
         }),
         volume::Storage::None => Some(match &state.wanted_on {
-            Some(machine) => of_other(fleet, &format!("machine/{machine}"), "running", "its machine"),
+            Some(machine) => unmet_of(fleet, &format!("machine/{machine}"), "running", "its machine"),
             None => Unmet::new(MADE, NOT_BEGUN, NEXT_CHECK),
         }),
         volume::Storage::Creating(effort) | volume::Storage::Destroying { effort, .. } => {
@@ -85,7 +85,7 @@ fn volume_attached(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> O
     };
     let attachment = StreamId::new(volume_attachment::State::KIND, &format!("{machine}:{}", entity.name())).ok()?;
     let is_attached = fleet.attachments.get(attachment.name()).is_some_and(volume_attachment::State::is_ready);
-    (!is_attached).then(|| of_other(fleet, attachment.as_str(), "attached", precondition))
+    (!is_attached).then(|| unmet_of(fleet, attachment.as_str(), "attached", precondition))
 }
 
 fn filesystem_made(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) -> Option<Unmet> {
@@ -127,7 +127,7 @@ fn filesystem_mounted(fleet: &Fleet, entity: &StreamId, state: &filesystem::Stat
     let attachment = StreamId::new(filesystem_attachment::State::KIND, &format!("{machine}:{}", entity.name())).ok()?;
     let is_mounted = fleet.filesystem_attachments.get(attachment.name());
     let is_mounted = is_mounted.is_some_and(filesystem_attachment::State::is_ready);
-    (!is_mounted).then(|| of_other(fleet, attachment.as_str(), "mounted", "its mount"))
+    (!is_mounted).then(|| unmet_of(fleet, attachment.as_str(), "mounted", "its mount"))
 }
 
 fn attached(fleet: &Fleet, entity: &StreamId, state: &volume_attachment::State) -> Option<Unmet> {
@@ -139,9 +139,9 @@ fn attached(fleet: &Fleet, entity: &StreamId, state: &volume_attachment::State) 
     let precondition = "the attachment";
     match &state.link {
         Link::Attached { .. } => lost_beneath(fleet, entity.name())
-            .map(|_| of_other(fleet, &format!("volume/{volume}"), "ready", "its volume")),
+            .map(|_| unmet_of(fleet, &format!("volume/{volume}"), "ready", "its volume")),
         Link::Attaching { .. } if fleet.volumes.get(volume).is_some_and(|state| state.lost.is_some()) => {
-            Some(of_other(fleet, &format!("volume/{volume}"), "ready", "its volume"))
+            Some(unmet_of(fleet, &format!("volume/{volume}"), "ready", "its volume"))
         }
         Link::Attaching { effort, .. } | Link::Detaching { effort, .. } => {
             Some(effort_unmet(precondition, "attaching it", effort, again(entity)).looked_at(effort.wakes_at(None)))
@@ -184,7 +184,7 @@ fn unmounted(entity: &StreamId, volume_at: Option<&Name>) -> Unmet {
 fn side(fleet: &Fleet, other: &str, wanted: &str, precondition: &'static str) -> Option<Unmet> {
     let holds = other.parse::<StreamId>().ok().and_then(|stream| why_not(fleet, &stream, wanted));
     let is_missing = holds.is_none_or(|answer| !answer.holds);
-    is_missing.then(|| of_other(fleet, other, wanted, precondition))
+    is_missing.then(|| unmet_of(fleet, other, wanted, precondition))
 }
 
 /// The same; if it lacks nothing, the supervisor acts next.
@@ -259,7 +259,7 @@ fn waits_in_turn(fleet: &Fleet, blocker: &StreamId) -> Option<Unmet> {
     let waits_for_us = stream.kind() == machine::State::KIND
         && first.by.parse::<StreamId>().is_ok_and(|first| going(fleet, &first).is_some());
     // A machine that is drained waits for its storage: the supervisor acts next.
-    (!waits_for_us).then(|| of_other(fleet, &waits_for, "removed", THE_END))
+    (!waits_for_us).then(|| unmet_of(fleet, &waits_for, "removed", THE_END))
 }
 
 /// What helps it. Whose data its provider was to let go of, and did not, can still be destroyed.

@@ -2,8 +2,8 @@
 
 use bailiwick_actors::{
     machine::{
-        BudgetSeen, Cause, Command, DrainOutcome, Event, NodeFacts, Removal, RemovalReason, Report, Siting, Skipped,
-        Spec, StartParameters, State, Step, TurnOutcome, TurnPlan,
+        BudgetSeen, Cause, Command, DrainOutcome, Event, NodeFacts, Removal, RemovalReason, Report, Skipped, Spec,
+        StartParameters, State, Step, TurnOutcome, TurnPlan, ZoneRule,
     },
     ports::{Condition, Healthy},
     supervisor::machines::PROVIDER,
@@ -296,9 +296,9 @@ pub fn caused(cause: Cause) -> &'static str {
 
 fn declared(spec: &Spec) -> String {
     let set = spec.set.as_ref().map(|set| format!(", set {set}")).unwrap_or_default();
-    let zone = match spec.siting() {
-        Siting::Declared(zone) => format!(", zone {zone}"),
-        Siting::Provider | Siting::Spread { .. } => String::new(),
+    let zone = match spec.zone_rule() {
+        ZoneRule::Declared(zone) => format!(", zone {zone}"),
+        ZoneRule::Provider | ZoneRule::Spread { .. } => String::new(),
     };
     format!("with provider {}, {}{set}{zone}", spec.provider, count(spec.workloads.len(), "workload"))
 }

@@ -21,9 +21,9 @@ use crate::{
     vocab::{ClassCopy, EffectId, Name},
 };
 
-/// What the instances of a machine are made from.
+/// What the class of a machine says of its instances, as it was when they were made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum MadeFrom {
+pub enum ClassSnapshot {
     /// No class.
     #[default]
     Open,
@@ -36,7 +36,7 @@ pub enum MadeFrom {
     },
 }
 
-impl MadeFrom {
+impl ClassSnapshot {
     /// An intent to make an instance is open, or its machine is declared otherwise while it waits.
     pub(super) fn asked(self, spec: Option<&Spec>) -> Self {
         let Some(class) = spec.and_then(|spec| spec.class.as_ref()) else { return Self::Open };
@@ -50,27 +50,27 @@ impl MadeFrom {
 impl State {
     /// The class that has to say what is made, if its instance is to be made and nobody knows from what.
     pub fn awaits_class(&self) -> Option<&Name> {
-        match (&self.instance, &self.made_from) {
-            (Instance::Creating(_), MadeFrom::Awaited { class }) => Some(class),
+        match (&self.instance, &self.class_snapshot) {
+            (Instance::Creating(_), ClassSnapshot::Awaited { class }) => Some(class),
             _ => None,
         }
     }
 
     /// The class that it uses: whose copy it has, or waits for.
     pub fn uses_class(&self) -> Option<&Name> {
-        match &self.made_from {
+        match &self.class_snapshot {
             _ if !self.life.exists() => None,
-            MadeFrom::Open => None,
-            MadeFrom::Awaited { .. } => self.awaits_class(),
-            MadeFrom::Taken { copy } => Some(&copy.class),
+            ClassSnapshot::Open => None,
+            ClassSnapshot::Awaited { .. } => self.awaits_class(),
+            ClassSnapshot::Taken { copy } => Some(&copy.class),
         }
     }
 
     /// What it is made from, as its class said.
     pub fn class(&self) -> Option<&ClassCopy> {
-        match &self.made_from {
-            MadeFrom::Open | MadeFrom::Awaited { .. } => None,
-            MadeFrom::Taken { copy } => Some(copy),
+        match &self.class_snapshot {
+            ClassSnapshot::Open | ClassSnapshot::Awaited { .. } => None,
+            ClassSnapshot::Taken { copy } => Some(copy),
         }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bailiwick_journal::Version;
 
 use super::{
-    Drain, Event, Health, Hold, Instance, Joined, Leaving, MadeFrom, Node, Progress, Site, Skipped, Spec, Start, State,
-    Stray, Turns, diagnosis, draining,
+    ClassSnapshot, Drain, Event, Health, Hold, Instance, Joined, Leaving, Node, Progress, Site, Skipped, Spec, Start,
+    State, Stray, Turns, diagnosis, draining,
 };
 use crate::{
     ports::Condition,
@@ -35,7 +35,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
         Event::CreateRequested { at: since } => {
             state.instance = Instance::Creating(Effort::begun(at, *since));
             state.site = Site::asked(state.spec.as_deref());
-            state.made_from = std::mem::take(&mut state.made_from).asked(state.spec.as_deref());
+            state.class_snapshot = std::mem::take(&mut state.class_snapshot).asked(state.spec.as_deref());
             state.start = Start::asked(at, state.spec.as_deref(), &state.units);
             state.is_away();
             state.aside = None;
@@ -244,7 +244,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
             state.containers.remove(container);
         }
         Event::Sited { zone, .. } => state.site.chosen(zone.clone()),
-        Event::ClassTaken { copy } => state.made_from = MadeFrom::Taken { copy: copy.clone() },
+        Event::ClassTaken { copy } => state.class_snapshot = ClassSnapshot::Taken { copy: copy.clone() },
         Event::ZoneBlamed { zone, fault, until } => {
             state.site.blame(zone.clone(), fault.clone());
             if let Some(effort) = effort_mut(state) {
@@ -267,7 +267,7 @@ fn declared(state: &mut State, at: Version, spec: Arc<Spec>) {
 fn changed(state: &mut State, at: Version, spec: Arc<Spec>) {
     let is_called = state.is_called();
     if state.awaits_class().is_some() {
-        state.made_from = std::mem::take(&mut state.made_from).asked(Some(&spec));
+        state.class_snapshot = std::mem::take(&mut state.class_snapshot).asked(Some(&spec));
     }
     state.spec = Some(spec);
     if !is_called {

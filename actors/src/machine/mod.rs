@@ -114,7 +114,7 @@ pub(crate) mod shell;
 mod tests;
 
 pub use bootstrap::{Joined, NodeFacts};
-pub use class_snapshot::MadeFrom;
+pub use class_snapshot::ClassSnapshot;
 pub use command::{Command, Removal, Report};
 pub use diagnosis::Aside;
 pub use draining::{Drain, DrainOutcome};
@@ -127,7 +127,7 @@ pub use phase::{juju_status, phase};
 pub use placement::{Site, SiteChoice};
 pub use progress::Progress;
 pub use removal_reason::RemovalReason;
-pub use spec::{Base, Constraints, Job, Placement, Siting, Spec, Workload};
+pub use spec::{Base, Constraints, Job, Placement, Spec, Workload, ZoneRule};
 pub use start::{InstanceConfig, Start, StartAgent, StartHost, StartImage, StartParameters, Unstartable};
 pub use state::{Hold, Instance, Node, State, Step, Stray};
 pub use verdict::{Reason, Rejection};

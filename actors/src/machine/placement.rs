@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Event, Instance, Reason, Siting, Spec, State, retries,
+    Event, Instance, Reason, Spec, State, ZoneRule, retries,
     verdict::{Facts, Verdict},
 };
 use crate::{
@@ -49,7 +49,7 @@ pub enum SiteChoice {
 impl Site {
     /// An intent to make an instance is open.
     pub(super) fn asked(spec: Option<&Spec>) -> Self {
-        let is_ours = spec.is_some_and(|spec| matches!(spec.siting(), Siting::Spread { .. }));
+        let is_ours = spec.is_some_and(|spec| matches!(spec.zone_rule(), ZoneRule::Spread { .. }));
         let choice = if is_ours { SiteChoice::Awaited } else { SiteChoice::Open };
         Self { choice, blamed: BTreeMap::new() }
     }
@@ -77,7 +77,7 @@ impl State {
 
     /// What remains of the choice, now that it is known with what it is started: a zone is kept that is still allowed.
     pub(super) fn choice_in_force(&self) -> SiteChoice {
-        let Siting::Spread { allowed, .. } = self.siting() else { return SiteChoice::Open };
+        let ZoneRule::Spread { allowed, .. } = self.zone_rule() else { return SiteChoice::Open };
         match &self.site.choice {
             SiteChoice::Chosen { zone: Some(zone) } if allowed.is_some_and(|allowed| !allowed.contains(zone)) => {
                 SiteChoice::Awaited
@@ -92,9 +92,9 @@ impl State {
         match (&self.instance, &self.site.choice) {
             (Instance::Running { instance, .. }, _) => instance.zone(),
             (Instance::Creating(_), SiteChoice::Chosen { zone }) => zone.clone(),
-            (Instance::Creating(_), SiteChoice::Open) => match self.spec.as_deref().map(|_| self.siting())? {
-                Siting::Declared(zone) => Some(zone),
-                Siting::Spread { .. } | Siting::Provider => None,
+            (Instance::Creating(_), SiteChoice::Open) => match self.spec.as_deref().map(|_| self.zone_rule())? {
+                ZoneRule::Declared(zone) => Some(zone),
+                ZoneRule::Spread { .. } | ZoneRule::Provider => None,
             },
             (Instance::Creating(_), SiteChoice::Awaited) => None,
             (Instance::None | Instance::Lost { .. } | Instance::Deleting { .. }, _) => None,

@@ -131,7 +131,7 @@ impl Workload {
 
 /// Who says in which zone an instance is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Siting<'a> {
+pub enum ZoneRule<'a> {
     /// The provider, as it likes.
     Provider,
     /// The declaration.
@@ -201,14 +201,14 @@ impl Spec {
     }
 
     /// Who says in which zone its instance is made.
-    pub fn siting(&self) -> Siting<'_> {
+    pub fn zone_rule(&self) -> ZoneRule<'_> {
         let placed = self.placement.as_ref().filter(|placement| placement.key == Placement::ZONE);
         let declared = self.zone.clone().or_else(|| placed.map(|placement| Zone(placement.value.clone())));
         let allowed = Some(&self.constraints.zones).filter(|zones| !zones.is_empty());
         match (declared, self.group(), allowed) {
-            (Some(zone), _, _) => Siting::Declared(zone),
-            (None, None, None) => Siting::Provider,
-            (None, group, allowed) => Siting::Spread { allowed, group: group.unwrap_or_default() },
+            (Some(zone), _, _) => ZoneRule::Declared(zone),
+            (None, None, None) => ZoneRule::Provider,
+            (None, group, allowed) => ZoneRule::Spread { allowed, group: group.unwrap_or_default() },
         }
     }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{
-    Aside, Drain, Health, Joined, MadeFrom, Progress, RemovalReason, Site, Spec, Start, VolumeZones,
+    Aside, ClassSnapshot, Drain, Health, Joined, Progress, RemovalReason, Site, Spec, Start, VolumeZones,
     rules::{InForce, Overrides},
 };
 use crate::{
@@ -33,7 +33,7 @@ pub struct State {
     /// Where its next instance is made.
     pub site: Site,
     /// What its instances are made from.
-    pub made_from: MadeFrom,
+    pub class_snapshot: ClassSnapshot,
     /// With what its next instance is started.
     pub start: Start,
     /// The applications of which a unit stands on it.

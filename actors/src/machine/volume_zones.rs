@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, Instance, Reason, Rejection, SiteChoice, Siting, State, verdict::Verdict};
+use super::{Event, Instance, Reason, Rejection, SiteChoice, State, ZoneRule, verdict::Verdict};
 use crate::{
     contract::Decision,
     vocab::{Life, Name, Zone},
@@ -46,14 +46,14 @@ impl VolumeZones {
     }
 
     /// What is left of this way to find a zone.
-    pub(super) fn within<'a>(&'a self, siting: Siting<'a>) -> Siting<'a> {
-        let Some(zone) = self.zones.first() else { return siting };
-        match siting {
-            Siting::Provider => Siting::Declared(zone.clone()),
-            Siting::Declared(declared) => Siting::Declared(declared),
-            Siting::Spread { allowed, group } => {
+    pub(super) fn within<'a>(&'a self, zone_rule: ZoneRule<'a>) -> ZoneRule<'a> {
+        let Some(zone) = self.zones.first() else { return zone_rule };
+        match zone_rule {
+            ZoneRule::Provider => ZoneRule::Declared(zone.clone()),
+            ZoneRule::Declared(declared) => ZoneRule::Declared(declared),
+            ZoneRule::Spread { allowed, group } => {
                 let is_allowed = allowed.is_none_or(|allowed| self.zones.is_subset(allowed));
-                Siting::Spread { allowed: Some(if is_allowed { &self.zones } else { NOWHERE }), group }
+                ZoneRule::Spread { allowed: Some(if is_allowed { &self.zones } else { NOWHERE }), group }
             }
         }
     }
@@ -90,9 +90,9 @@ fn may_be_in(state: &State, zone: &Zone) -> bool {
     if let Some(present) = present {
         return present == *zone;
     }
-    match state.siting() {
-        Siting::Provider => true,
-        Siting::Declared(declared) => declared == *zone,
-        Siting::Spread { allowed, .. } => allowed.is_none_or(|allowed| allowed.contains(zone)),
+    match state.zone_rule() {
+        ZoneRule::Provider => true,
+        ZoneRule::Declared(declared) => declared == *zone,
+        ZoneRule::Spread { allowed, .. } => allowed.is_none_or(|allowed| allowed.contains(zone)),
     }
 }

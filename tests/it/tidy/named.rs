@@ -48,7 +48,7 @@ fn a_file_that_is_not_there_is_found() {
         ("//! as in `ealth.rs`", &["ealth.rs"]),
         ("//! as in `rows.rs`", &["rows.rs"]),
         ("//! as in `view/rows.rs`", &[]),
-        ("/// `machine/siting.rs`: where", &["machine/siting.rs"]),
+        ("/// `machine/zone_rule.rs`: where", &["machine/zone_rule.rs"]),
         ("let file = \"`none.rs`\"; // `none.rs` behind code is not looked at", &[]),
     ] {
         assert_eq!(wrong_in(line, "actors/src/machine/hold.rs", &files), wrong, "{line}");

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::spec::{InstanceConfig, StartAgent, StartHost, StartImage, StartParameters, Unstartable};
 use super::{
-    Event, Instance, Reason, Rejection, Siting, Spec, State,
+    Event, Instance, Reason, Rejection, Spec, State, ZoneRule,
     verdict::{Facts, Verdict},
 };
 use crate::{
@@ -109,27 +109,27 @@ impl State {
 
     /// Who says in which zone its instance is made: as declared, within what it was prepared with, and where its volumes
     /// are.
-    pub fn siting(&self) -> Siting<'_> {
+    pub fn zone_rule(&self) -> ZoneRule<'_> {
         let is_hosted = self.parameters().is_some_and(|parameters| parameters.host.is_some());
-        let siting = self.siting_without_volumes();
+        let zone_rule = self.zone_rule_without_volumes();
         // It is where its host is.
-        if is_hosted { siting } else { self.volume_zones.within(siting) }
+        if is_hosted { zone_rule } else { self.volume_zones.within(zone_rule) }
     }
 
-    fn siting_without_volumes(&self) -> Siting<'_> {
-        let Some(spec) = self.spec.as_deref() else { return Siting::Provider };
-        let (declared, Some(parameters)) = (spec.siting(), self.parameters()) else { return spec.siting() };
+    fn zone_rule_without_volumes(&self) -> ZoneRule<'_> {
+        let Some(spec) = self.spec.as_deref() else { return ZoneRule::Provider };
+        let (declared, Some(parameters)) = (spec.zone_rule(), self.parameters()) else { return spec.zone_rule() };
         let reachable = Some(&parameters.zones).filter(|zones| !zones.is_empty());
         let apart = parameters.spread.as_ref().map(|application| format!("application/{application}"));
         match declared {
             // It is where its host is.
-            _ if parameters.host.is_some() => Siting::Provider,
-            Siting::Declared(zone) => Siting::Declared(zone),
-            Siting::Provider if reachable.is_none() && apart.is_none() => Siting::Provider,
-            Siting::Provider => Siting::Spread { allowed: reachable, group: apart.unwrap_or_default() },
-            Siting::Spread { allowed, group } => {
+            _ if parameters.host.is_some() => ZoneRule::Provider,
+            ZoneRule::Declared(zone) => ZoneRule::Declared(zone),
+            ZoneRule::Provider if reachable.is_none() && apart.is_none() => ZoneRule::Provider,
+            ZoneRule::Provider => ZoneRule::Spread { allowed: reachable, group: apart.unwrap_or_default() },
+            ZoneRule::Spread { allowed, group } => {
                 let group = if group.is_empty() { apart.unwrap_or_default() } else { group };
-                Siting::Spread { allowed: reachable.or(allowed), group }
+                ZoneRule::Spread { allowed: reachable.or(allowed), group }
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::{
         Decider, NoView,
         given::{Case, after, answer, case},
     },
-    machine::{Command, Effect, Event, MadeFrom, Reason as R, Rejection, Report, Spec},
+    machine::{ClassSnapshot, Command, Effect, Event, Reason as R, Rejection, Report, Spec},
     policy::Document,
     vocab::{ClassContent, ClassCopy, Name, Timestamp},
 };
@@ -76,9 +76,9 @@ fn the_copy_outlives_its_instance_and_goes_when_another_class_makes_the_next_one
     let revised = then(made.clone(), [Event::SpecChanged { spec: of_class("large") }]);
     assert_eq!(used(&revised), Some(name("small")), "it is what it was made from, whatever is declared since");
     let remade = then(then(revised, gone.clone()), again());
-    assert_eq!(after::<State>(&remade).0.made_from, MadeFrom::Awaited { class: name("large") });
+    assert_eq!(after::<State>(&remade).0.class_snapshot, ClassSnapshot::Awaited { class: name("large") });
     let classless = then(then(then(made, [Event::SpecChanged { spec: spec("local") }]), gone), again());
-    assert_eq!((after::<State>(&classless).0.made_from, used(&classless)), (MadeFrom::Open, None));
+    assert_eq!((after::<State>(&classless).0.class_snapshot, used(&classless)), (ClassSnapshot::Open, None));
 }
 
 #[test]

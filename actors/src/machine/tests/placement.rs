@@ -10,7 +10,7 @@ use crate::{
         Decider, NoView,
         given::{Case, after, answer, case},
     },
-    machine::{Command, Constraints, Effect, Event, Job, Placement, Reason as R, Rejection, Siting, Spec},
+    machine::{Command, Constraints, Effect, Event, Job, Placement, Reason as R, Rejection, Spec, ZoneRule},
     policy::Document,
     vocab::{Fault, FaultCode, Timestamp, Zone},
 };
@@ -146,16 +146,16 @@ fn the_last_attempt_in_the_last_zone_gives_up() {
 
 #[test]
 fn who_says_where_an_instance_is_made() {
-    let declared = |spec: Spec| spec.siting() == Siting::Declared(zone("b"));
-    assert_eq!(spec("local").siting(), Siting::Provider);
+    let declared = |spec: Spec| spec.zone_rule() == ZoneRule::Declared(zone("b"));
+    assert_eq!(spec("local").zone_rule(), ZoneRule::Provider);
     assert!(declared(Spec { zone: Some(zone("b")), ..(*spec("local")).clone() }));
     let placement = Some(Placement { key: "zone".into(), value: "b".into() });
     assert!(declared(Spec { placement, set: Some(name("fleet")), ..(*spec("local")).clone() }));
     let labels = [("tier".to_owned(), "front".to_owned())].into();
     let by_label = Spec { labels, spread: Some("tier".into()), ..(*spec("local")).clone() };
-    assert_eq!(by_label.siting(), Siting::Spread { allowed: None, group: "tier=front".into() });
+    assert_eq!(by_label.zone_rule(), ZoneRule::Spread { allowed: None, group: "tier=front".into() });
     let of_set = Spec { set: Some(name("fleet")), ..by_label };
-    assert_eq!(of_set.siting(), Siting::Spread { allowed: None, group: "machine-set/fleet".into() });
+    assert_eq!(of_set.zone_rule(), ZoneRule::Spread { allowed: None, group: "machine-set/fleet".into() });
 }
 
 #[test]

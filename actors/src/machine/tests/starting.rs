@@ -11,8 +11,8 @@ use crate::{
         given::{Case, JOURNAL, after, answer, case},
     },
     machine::{
-        Command, Constraints, Effect, Event, InstanceConfig, Reason as R, Rejection, Removal, Report, Siting, Skipped,
-        Spec, StartHost, StartParameters, Unstartable,
+        Command, Constraints, Effect, Event, InstanceConfig, Reason as R, Rejection, Removal, Report, Skipped, Spec,
+        StartHost, StartParameters, Unstartable, ZoneRule,
     },
     policy::Document,
     vocab::{Cited, FaultCode, InstanceId, Life, Timestamp, Zone},
@@ -167,7 +167,7 @@ fn a_zone_is_chosen_among_those_that_its_subnets_leave() {
     let (state, _) = after::<State>(&then(awaiting(), [prepared(&["a", "b"])]));
     assert!(state.awaits_site());
     let allowed = [zone("a"), zone("b")].into();
-    assert_eq!(state.siting(), Siting::Spread { allowed: Some(&allowed), group: String::new() });
+    assert_eq!(state.zone_rule(), ZoneRule::Spread { allowed: Some(&allowed), group: String::new() });
     let (waiting, _) = after::<State>(&awaiting());
     assert!(!waiting.awaits_site(), "not before it is known with what it is started");
 }
@@ -177,12 +177,12 @@ fn units_of_one_application_are_kept_apart_and_a_container_is_where_its_host_is(
     let spread = Box::new(StartParameters { spread: Some(name("shop")), ..StartParameters::default() });
     let of = |parameters| Event::StartPrepared { parameters, config: None, cited: Vec::new(), at: NOW };
     let (state, _) = after::<State>(&then(plain(), [assigned(), of(spread.clone())]));
-    assert_eq!(state.siting(), Siting::Spread { allowed: None, group: "application/shop".into() });
+    assert_eq!(state.zone_rule(), ZoneRule::Spread { allowed: None, group: "application/shop".into() });
     let instance = InstanceId("i-0".into());
     let host = StartHost { machine: name("host"), effect: effect(9), instance, zone: Some(zone("a")) };
     let inside = Box::new(StartParameters { host: Some(host), ..*spread });
     let (state, _) = after::<State>(&then(plain(), [assigned(), of(inside)]));
-    assert_eq!(state.siting(), Siting::Provider);
+    assert_eq!(state.zone_rule(), ZoneRule::Provider);
     assert!(!state.awaits_site());
 }
 

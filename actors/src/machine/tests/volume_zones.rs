@@ -3,7 +3,7 @@
 use super::{NOW, State, name, spec, stream};
 use crate::{
     contract::given::{Case, after, answer, case},
-    machine::{Command, Constraints, Event, Reason as R, Rejection, Siting, Spec},
+    machine::{Command, Constraints, Event, Reason as R, Rejection, Spec, ZoneRule},
     policy::Document,
     vocab::{Timestamp, Zone},
 };
@@ -68,10 +68,10 @@ pub(super) fn table() -> Vec<Case<State>> {
 #[test]
 fn an_instance_is_made_where_the_volumes_are() {
     let (state, _) = after::<State>(&with_volumes(plain(), [is_in("data", "a")]));
-    assert_eq!(state.siting(), Siting::Declared(zone("a")));
+    assert_eq!(state.zone_rule(), ZoneRule::Declared(zone("a")));
     assert_eq!(state.zone(), Some(zone("a")), "which its provider is told");
     let (state, _) = after::<State>(&with_volumes(among(&["a", "b"]), [is_in("data", "a")]));
-    assert_eq!(state.siting(), Siting::Spread { allowed: Some(&[zone("a")].into()), group: String::new() });
+    assert_eq!(state.zone_rule(), ZoneRule::Spread { allowed: Some(&[zone("a")].into()), group: String::new() });
     assert!(state.awaits_site(), "it is still counted among its zone");
 }
 
@@ -79,7 +79,7 @@ fn an_instance_is_made_where_the_volumes_are() {
 fn a_volume_that_is_gone_binds_nobody() {
     let released = Event::AttachmentReleased { volume: name("data") };
     let given = with_volumes(plain(), [is_in("data", "a"), released]);
-    assert_eq!(after::<State>(&given).0.siting(), Siting::Provider);
+    assert_eq!(after::<State>(&given).0.zone_rule(), ZoneRule::Provider);
     let answer = answer(&stream(), &after::<State>(&given), &note("logs", "b"), NOW, &Document::default());
     assert_eq!(answer.expect("done").reason, R::VolumeSeen);
 }
@@ -88,5 +88,8 @@ fn a_volume_that_is_gone_binds_nobody() {
 fn where_volumes_and_declaration_disagree_later_it_is_nowhere() {
     let given =
         with_volumes(among(&["a", "b"]), [is_in("data", "a"), Event::SpecChanged { spec: among(&["b"]).into() }]);
-    assert_eq!(after::<State>(&given).0.siting(), Siting::Spread { allowed: Some(&[].into()), group: String::new() });
+    assert_eq!(
+        after::<State>(&given).0.zone_rule(),
+        ZoneRule::Spread { allowed: Some(&[].into()), group: String::new() }
+    );
 }

@@ -10,7 +10,7 @@ use super::{
     zones::{Choice, emptiest},
 };
 use crate::{
-    machine::{self, Siting},
+    machine::{self, ZoneRule},
     policy::NoZone,
     supervisor::Order,
     vocab::{Name, Zone},
@@ -19,7 +19,7 @@ use crate::{
 /// The orders for those of these machines that wait for a zone; who cannot be anywhere goes among the withheld.
 ///
 /// Before the zones of their provider were told once, they wait.
-pub(super) fn sitings(
+pub(super) fn placements(
     seen: &Seen<'_>,
     facts: &Facts<'_>,
     machines: &BTreeSet<&Name>,
@@ -30,8 +30,8 @@ pub(super) fn sitings(
     for name in machines.iter().filter(|name| facts.view.tally.unsited.contains(**name)) {
         let Some(folded) = facts.view.machines.folded(name.as_str()) else { continue };
         let Some(spec) = &folded.state.spec else { continue };
-        let (Some(listed), Siting::Spread { allowed, group }) =
-            (seen.base.zones.get(&spec.provider), folded.state.siting())
+        let (Some(listed), ZoneRule::Spread { allowed, group }) =
+            (seen.base.zones.get(&spec.provider), folded.state.zone_rule())
         else {
             continue;
         };

@@ -14,7 +14,7 @@ use super::{
     Event, Withholding, asking,
     evicting::evictions,
     facts::Facts,
-    placement::sitings,
+    placement::placements,
     preparing::preparations,
     rests::issued,
     seen::Seen,
@@ -97,7 +97,7 @@ pub(super) fn remedies(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<N
     events.extend(anew(seen, facts, doubts));
     events.extend(preparations(seen, facts, &names));
     events.extend(evictions(seen, facts, &names));
-    events.extend(sitings(seen, facts, &names, &mut withheld));
+    events.extend(placements(seen, facts, &names, &mut withheld));
     events.extend(differences(seen, withheld));
     events
 }

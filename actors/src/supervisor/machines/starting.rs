@@ -12,8 +12,8 @@ use std::{
 use crate::{
     document::{Application, Documents, ImageMetadata, InForce, Kind, Model},
     machine::{
-        Base, Constraints, InstanceConfig, Siting, Spec, StartAgent, StartHost, StartImage, StartParameters,
-        Unstartable,
+        Base, Constraints, InstanceConfig, Spec, StartAgent, StartHost, StartImage, StartParameters, Unstartable,
+        ZoneRule,
     },
     vocab::{Cited, Name, Zone, sort_by_key},
 };
@@ -239,9 +239,9 @@ fn zones(spec: &Spec, constraints: &Constraints, reached: &Reached) -> Result<BT
         (Some(one), None) | (None, Some(one)) => one.clone(),
         (Some(allowed), Some(reachable)) => allowed.intersection(reachable).cloned().collect(),
     };
-    let declared = match spec.siting() {
-        Siting::Declared(zone) => Some(zone),
-        Siting::Provider | Siting::Spread { .. } => None,
+    let declared = match spec.zone_rule() {
+        ZoneRule::Declared(zone) => Some(zone),
+        ZoneRule::Provider | ZoneRule::Spread { .. } => None,
     };
     if zones.is_empty() || declared.is_some_and(|zone| !zones.contains(&zone)) {
         return Err(Unstartable::NoCommonZone { spaces: reached.subnets.keys().cloned().collect() });

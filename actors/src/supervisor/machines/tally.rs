@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    machine::{self, Health, Instance, Siting, phase, rules::budget},
+    machine::{self, Health, Instance, ZoneRule, phase, rules::budget},
     vocab::{Life, Name, Outlook, Zone},
 };
 
@@ -232,9 +232,9 @@ impl Site {
 /// Whose machine it is: its provider, and the group within which it is spread.
 fn owner(machine: &machine::State) -> Option<(Name, Option<String>)> {
     let spec = machine.spec.as_ref()?;
-    let group = match machine.siting() {
-        Siting::Spread { group, .. } if !group.is_empty() => Some(group),
-        Siting::Spread { .. } | Siting::Provider | Siting::Declared(_) => None,
+    let group = match machine.zone_rule() {
+        ZoneRule::Spread { group, .. } if !group.is_empty() => Some(group),
+        ZoneRule::Spread { .. } | ZoneRule::Provider | ZoneRule::Declared(_) => None,
     };
     Some((spec.provider.clone(), group))
 }

@@ -10,7 +10,7 @@ use bailiwick::actors::{
 
 use super::{
     super::lab::{Lab, Making, done_for, fails, making, stranger},
-    guards_starts::of_other,
+    guards_starts::unmet_of,
     lab,
 };
 
@@ -19,7 +19,7 @@ fn displaced() -> (Lab, MachineInstance) {
     let mut lab = lab();
     lab.declare("1", |_| ());
     let effect = lab.effect("1").expect("it is to be made");
-    let there = of_other(MachineInstance { effect, ..stranger("1", "i-other") });
+    let there = unmet_of(MachineInstance { effect, ..stranger("1", "i-other") });
     lab.desk.provider.instances.insert(effect, there.clone());
     (lab, there)
 }

@@ -42,7 +42,7 @@ fn declare_on(lab: &mut Lab, channel: &str) {
 }
 
 /// The same instance, as if another control plane had started it.
-pub(super) fn of_other(instance: MachineInstance) -> MachineInstance {
+pub(super) fn unmet_of(instance: MachineInstance) -> MachineInstance {
     let facts = [(MachineInstance::NONCE.to_owned(), "supervisor/machines:somebody-elses".to_owned())].into();
     MachineInstance { facts, ..instance }
 }
@@ -113,7 +113,7 @@ fn what_another_control_plane_has_started_is_not_taken_for_a_machines_own() {
     let mut lab = lab();
     lab.declare("1", |_| ());
     let effect = lab.effect("1").expect("it is to be made");
-    let there = of_other(MachineInstance { effect, ..stranger("1", "i-1") });
+    let there = unmet_of(MachineInstance { effect, ..stranger("1", "i-1") });
     lab.creates("1", [Answer::Instance(Box::new(there.clone()))]);
     // When the machine is made
     lab.desk.settle();
@@ -131,7 +131,7 @@ fn what_another_control_plane_has_started_is_not_taken_over() {
     lab.desk.settle();
     lab.desk.machine("1", Command::Disown);
     // When it is to take one over that tells another nonce
-    let instance = of_other(stranger("1", "i-other"));
+    let instance = unmet_of(stranger("1", "i-other"));
     let entry = lab.desk.machine("1", Command::Adopt { provider: name("desk"), instance });
     // Then that is refused, and it has none
     assert_eq!(entry.header.meta.outcome, Outcome::Refused);
