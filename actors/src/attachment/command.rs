@@ -59,7 +59,7 @@ pub enum Report<A: Attached> {
 }
 
 impl<A: Attached> Stored for Command<A> {
-    const SCHEMA: u16 = super::schema::<A>();
+    const SCHEMA: u16 = A::SCHEMA;
 
     fn load(body: &Body) -> Result<Self, StoredError> {
         super::load(body, A::FIRST_FORM.map(|first| first.command))

@@ -111,7 +111,7 @@ impl<A: Attached> Event<A> {
 }
 
 impl<A: Attached> Stored for Event<A> {
-    const SCHEMA: u16 = super::schema::<A>();
+    const SCHEMA: u16 = A::SCHEMA;
 
     fn load(body: &Body) -> Result<Self, StoredError> {
         super::load(body, A::FIRST_FORM.map(|first| first.event))

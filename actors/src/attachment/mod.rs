@@ -53,6 +53,8 @@ pub trait Attached: Copy + fmt::Debug + Default + Eq + Send + Sync + Unpin + 'st
     const KIND: &'static str;
     /// How the first stored form of its commands and events is read, if that was another one.
     const FIRST_FORM: Option<FirstForm>;
+    /// The form that is written.
+    const SCHEMA: u16 = if Self::FIRST_FORM.is_some() { 2 } else { 1 };
 
     /// What can be declared. None of it can change while the attachment lives.
     type Spec: Part;
@@ -84,11 +86,6 @@ impl<T: Clone + fmt::Debug + Eq + Serialize + DeserializeOwned + Send + Sync + U
 pub struct FirstForm {
     pub command: fn(u32) -> u32,
     pub event: fn(u32) -> u32,
-}
-
-/// The form that is written.
-const fn schema<A: Attached>() -> u16 {
-    if A::FIRST_FORM.is_some() { 2 } else { 1 }
 }
 
 /// Reads that form, or the first one.
