@@ -4,11 +4,11 @@
 //! cargo bench --bench beside -- OTHER [--mine BINARY] [--commands 4000] [--rounds 9] [--dir DIR] [--json]
 //! ```
 //!
-//! OTHER is a `bailiwick` that was built of another revision in the same way. In turn each of them makes the lab of
-//! `examples/lab.yaml` in a data directory of its own and serves it; two of its machines are held and let go again through
-//! the socket, one command after the other. What counts is the median of each round, as a ratio of the two in that round, and
-//! of these the median. Ends with 1 if a command takes more than 1.03 times what it takes there, or if the journal has more
-//! than 1.08 times the bytes.
+//! OTHER is a `bailiwick` that was built of another revision in the same way (`cargo build --profile bench`). In turn each
+//! of them makes the lab of `examples/lab.yaml` in a data directory of its own and serves it; two of its machines are held
+//! and let go again through the socket, one command after the other. What counts is the median of each round, as a ratio of
+//! the two in that round, and of these the median. Ends with 1 if a command takes more than 1.03 times what it takes there,
+//! or if the journal has more than 1.08 times the bytes.
 
 // It is a program, not a library: what it finds goes to the standard output.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
