@@ -235,7 +235,10 @@ impl Handle {
         let ImportVolume { name, spec, volume_id, machine } = wish.clone();
         let stream = StreamId::new(volume::State::KIND, name.as_str()).expect("names are checked");
         self.look(|fleet| self.shared.offer.check_import(fleet, &stream, &spec.provider, machine.as_ref()))??;
-        let command = AnyCommand::from(volume::Command::Import { spec, volume_id, machine });
+        let command = AnyCommand::from(volume::Command::from(volume::Declaration {
+            wanted: volume::Wanted { machine, import: Some(volume_id) },
+            ..volume::Declaration::of(spec)
+        }));
         let stored = command.store().map(|body| body.bytes).unwrap_or_default();
         let content = digest(&[stream.as_str().as_bytes(), &stored].concat());
         let mut plan = Plan::default();

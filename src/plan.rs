@@ -14,7 +14,7 @@ use bailiwick_actors::{
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, policy,
     replica_set,
     shell::AnyCommand,
-    storage_rules::FromPool,
+    storage::{self, Provisioned},
     supervisor::storage::zone_of,
     vocab::{ClassContent, Life, Name, sort_by_key},
     volume, volume_attachment,
@@ -141,20 +141,21 @@ impl Plan {
             }
             Wish::Volume { spec, machine, pool, owner, .. } => {
                 let present = fleet.volumes.get(stream.name()).filter(|state| state.life.exists());
-                let (mut spec, mut from) = (spec.clone(), Pooled::from_pool(pool.as_ref()));
+                let mut declaration = volume::Declaration {
+                    spec: spec.clone(),
+                    wanted: volume::Wanted { machine: machine.clone(), import: None },
+                    pool: Pooled::from_pool(pool.as_ref()),
+                    owner: owner.clone(),
+                };
                 if let Some(state) = present.filter(|_| pool.as_ref().is_some_and(|pool| !pool.is_named)) {
                     // Who names no pool leaves what is there where it came from.
-                    from = state.pool.clone();
-                    spec.provider = state.spec.as_ref().map_or(spec.provider, |spec| spec.provider.clone());
+                    declaration.pool = state.pool.clone();
+                    declaration.spec.provider =
+                        came_from(state.spec.as_ref().map(|spec| &spec.provider), &spec.provider);
                 }
-                let fields = present.map(|state| {
-                    let mut fields = volume_fields(state, &spec, machine.as_ref(), from.as_ref());
-                    fields.extend(other_owner(state.owner.as_ref(), owner.as_ref()));
-                    fields
-                });
-                let (present, fields) = (fields.is_some(), fields.unwrap_or_default());
-                let command = volume::Command::declaration(spec, machine.clone(), from).owned_by(owner.clone());
-                self.declare(fleet, stream, present, fields, AnyCommand::from(command));
+                let fields = present.map(|state| differences(state, &declaration)).unwrap_or_default();
+                let command = AnyCommand::from(volume::Command::from(declaration));
+                self.declare(fleet, stream, present.is_some(), fields, command);
             }
             Wish::VolumeAttachment { spec } => {
                 let present = fleet.attachments.get(stream.name()).filter(|state| state.life.exists());
@@ -169,23 +170,24 @@ impl Plan {
             }
             Wish::Filesystem { name, spec, pool, owner } => {
                 let present = fleet.filesystems.get(stream.name()).filter(|state| state.life.exists());
-                let (mut spec, mut from) = (spec.clone(), Pooled::from_pool(pool.as_ref()));
+                let mut declaration = filesystem::Declaration {
+                    spec: spec.clone(),
+                    wanted: filesystem::Wanted,
+                    pool: Pooled::from_pool(pool.as_ref()),
+                    owner: owner.clone(),
+                };
                 if let Some(state) = present.filter(|_| pool.as_ref().is_some_and(|pool| !pool.is_named)) {
-                    from = state.pool.clone();
-                    spec.provider = state.spec.as_ref().map_or(spec.provider, |spec| spec.provider.clone());
+                    declaration.pool = state.pool.clone();
+                    declaration.spec.provider =
+                        came_from(state.spec.as_ref().map(|spec| &spec.provider), &spec.provider);
                 }
-                let fields = present.map(|state| {
-                    let mut fields = filesystem_fields(state, &spec, from.as_ref());
-                    fields.extend(other_owner(state.owner.as_ref(), owner.as_ref()));
-                    fields
-                });
-                let (present, fields) = (fields.is_some(), fields.unwrap_or_default());
-                let (backing, filesystem) = (spec.backing.clone().filter(|_| !present), name.clone());
-                let command = AnyCommand::from(filesystem::Command::declaration(spec, from).owned_by(owner.clone()));
-                self.declare(fleet, stream, present, fields, command);
+                let fields = present.map(|state| differences(state, &declaration)).unwrap_or_default();
+                let (backing, filesystem) = (spec.backing.clone().filter(|_| present.is_none()), name.clone());
+                let command = AnyCommand::from(filesystem::Command::from(declaration));
+                self.declare(fleet, stream, present.is_some(), fields, command);
                 if let Some(volume) = backing {
                     let volume = StreamId::new(volume::State::KIND, volume.as_str()).expect("names are checked");
-                    let command = volume::Command::ReserveFilesystem { filesystem };
+                    let command = volume::Command::Own(volume::OwnCommand::ReserveFilesystem { filesystem });
                     self.commands.push((volume, AnyCommand::from(command)));
                 }
             }
@@ -418,43 +420,13 @@ fn machine_fields(present: &machine::Spec, wanted: &machine::Spec) -> Vec<String
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
 }
 
-fn volume_fields(
-    state: &volume::State,
-    wanted: &volume::Spec,
-    machine: Option<&Name>,
-    from: Option<&FromPool>,
-) -> Vec<String> {
-    let Some(present) = &state.spec else { return Vec::new() };
-    let fields = [
-        ("spec.provider", present.provider != wanted.provider),
-        ("spec.pool", comes_from_another(state.pool.as_ref(), from)),
-        ("spec.size", present.size != wanted.size),
-        ("spec.machine", state.wanted_on.as_ref() != machine),
-    ];
-    fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
+/// What a declaration would change, and cannot: as it is decided.
+fn differences<K: Provisioned>(state: &storage::State<K>, declaration: &storage::Declaration<K>) -> Vec<String> {
+    state.differences(declaration).into_iter().map(str::to_owned).collect()
 }
 
-/// What is there for its own sake, or for something else, is not taken for this. (What is declared for its own sake keeps
-/// an owner that it has.)
-fn other_owner(present: Option<&StreamId>, wanted: Option<&StreamId>) -> Option<String> {
-    wanted.is_some_and(|wanted| present != Some(wanted)).then(|| "owner".to_owned())
-}
-
-/// Whether the pool is another one. What the same pool says by now is the business of those that come after.
-fn comes_from_another(present: Option<&FromPool>, wanted: Option<&FromPool>) -> bool {
-    present.map(|pool| &pool.name) != wanted.map(|pool| &pool.name)
-}
-
-fn filesystem_fields(state: &filesystem::State, wanted: &filesystem::Spec, from: Option<&FromPool>) -> Vec<String> {
-    let Some(present) = &state.spec else { return Vec::new() };
-    let fields = [
-        ("spec.provider", present.provider != wanted.provider),
-        ("spec.pool", comes_from_another(state.pool.as_ref(), from)),
-        ("spec.size", present.size != wanted.size),
-        ("spec.volume", present.backing != wanted.backing),
-        ("spec.machine", present.machine != wanted.machine),
-    ];
-    fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
+fn came_from(present: Option<&Name>, wanted: &Name) -> Name {
+    present.unwrap_or(wanted).clone()
 }
 
 fn mount_fields(present: &filesystem_attachment::Spec, wanted: &filesystem_attachment::Spec) -> Vec<String> {

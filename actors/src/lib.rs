@@ -21,6 +21,7 @@ pub mod machine_set;
 pub mod member;
 pub mod policy;
 pub mod replica_set;
+pub mod storage;
 pub mod volume;
 pub mod volume_attachment;
 

@@ -66,11 +66,11 @@ fn append(journal: &LocalJournal, drafts: Vec<bailiwick::journal::Draft>) -> Fal
 fn next(journal: Uuid, volume: &Entity<volume::State>) -> Fallible<Ask> {
     let provider = "bench".parse()?;
     Ok(match &volume.state().storage {
-        volume::Storage::None => Ask::Declare(volume::Spec { provider, size: SizeMib(64) }),
-        volume::Storage::Creating(effort) => {
+        volume::Storage::None => Ask::declare(volume::Spec { provider, size: SizeMib(64) }),
+        volume::Storage::Creating { effort, .. } => {
             let effect = EffectId::of(journal, volume.stream(), effort.intent);
             let made = ProvisionedVolume { effect, volume_id: InstanceId(format!("{effect}")), size: SizeMib(64) };
-            Ask::Report(Report::Created { attempt: effort.attempt, volume: made })
+            Ask::Report(Report::Created { attempt: effort.attempt, made })
         }
         volume::Storage::Provisioned { .. } => Ask::Remove,
         volume::Storage::Destroying { effort, .. } => Ask::Report(Report::Destroyed { attempt: effort.attempt }),

@@ -13,9 +13,10 @@ use bailiwick_actors::{
     },
     replica_set,
     shell::{AnyWish, Call, Kind, Work},
+    storage::{Provisioned, State, Storage},
     supervisor::machines::{self as watched, SightingStatus},
     vocab::{EffectId, Effort, FaultClass, Name, Outlook},
-    volume::{self, Storage},
+    volume,
     volume_attachment::{self, Link},
 };
 use bailiwick_journal::{Entry, StreamId};
@@ -111,6 +112,19 @@ fn being_made(effort: &Effort) -> Presence {
     if may_happen(effort) { Presence::BeingMade } else { Presence::Absent }
 }
 
+/// Whether what volumes or filesystems were made under is there.
+fn stored<K: Provisioned>(journal: Uuid, all: &Fold<State<K>>) -> impl Iterator<Item = (EffectId, Presence)> {
+    all.iter().filter_map(move |(name, folded)| {
+        let presence = match &folded.state.storage {
+            Storage::None => return None,
+            Storage::Creating { effort, .. } => being_made(effort),
+            Storage::Provisioned { .. } => Presence::Present,
+            Storage::Destroying { effort, .. } => being_removed(effort),
+        };
+        Some((EffectId::of(journal, &stream::<State<K>>(name), folded.state.intent()?), presence))
+    })
+}
+
 fn being_removed(effort: &Effort) -> Presence {
     if may_happen(effort) { Presence::BeingRemoved } else { Presence::Present }
 }
@@ -166,7 +180,7 @@ impl Remembered {
         {
             self.instances.insert(instance.effect, instance.clone());
         }
-        if let Some(Storage::Provisioned { volume, .. }) = self.volumes.get(name).map(|state| &state.storage)
+        if let Some(volume) = self.volumes.get(name).and_then(volume::State::made)
             && stream.kind() == volume::State::KIND
         {
             self.made.insert(volume.effect, volume.clone());
@@ -226,12 +240,8 @@ impl Remembered {
                 Thing::Attachment { provider: provider.clone(), asked: (**asked).clone(), made }
             }
             Asked::Filesystem(provider, asked) => {
-                let made = self.filesystems.iter().find_map(|(_, folded)| match &folded.state.storage {
-                    filesystem::Storage::Provisioned { filesystem, .. } if filesystem.effect == id => {
-                        Some(filesystem.clone())
-                    }
-                    _ => None,
-                });
+                let made = self.filesystems.iter().filter_map(|(_, folded)| folded.state.made());
+                let made = made.into_iter().find(|made| made.effect == id).cloned();
                 Thing::Filesystem { provider: provider.clone(), asked: (**asked).clone(), made }
             }
             Asked::Mount(provider, asked) => {
@@ -277,24 +287,8 @@ impl Remembered {
             let is_gone = self.sighting(effect) == Some(SightingStatus::Gone);
             presences.insert(effect, if is_gone { Presence::Absent } else { presence });
         }
-        for (name, folded) in self.volumes.iter() {
-            let (intent, presence) = match &folded.state.storage {
-                Storage::None => continue,
-                Storage::Creating(effort) => (effort.intent, being_made(effort)),
-                Storage::Provisioned { intent, .. } => (*intent, Presence::Present),
-                Storage::Destroying { of, effort } => (*of, being_removed(effort)),
-            };
-            presences.insert(EffectId::of(self.journal, &stream::<volume::State>(name), intent), presence);
-        }
-        for (name, folded) in self.filesystems.iter() {
-            let (intent, presence) = match &folded.state.storage {
-                filesystem::Storage::None => continue,
-                filesystem::Storage::Creating { effort, .. } => (effort.intent, being_made(effort)),
-                filesystem::Storage::Provisioned { intent, .. } => (*intent, Presence::Present),
-                filesystem::Storage::Destroying { of, effort } => (*of, being_removed(effort)),
-            };
-            presences.insert(EffectId::of(self.journal, &stream::<filesystem::State>(name), intent), presence);
-        }
+        presences.extend(stored(self.journal, &self.volumes));
+        presences.extend(stored(self.journal, &self.filesystems));
         let machines = presences.clone();
         for (name, folded) in self.attachments.iter() {
             let (intent, target, presence) = match &folded.state.link {

@@ -129,7 +129,8 @@ impl Surroundings {
         }
         for (_, attachment) in self.storage.attachments.iter() {
             let Some(spec) = attachment.state.spec.as_ref() else { continue };
-            let is_backing = self.storage.volumes.get(spec.volume.as_str()).is_some_and(|it| it.filesystem.is_some());
+            let is_backing =
+                self.storage.volumes.get(spec.volume.as_str()).is_some_and(|it| it.own.filesystem.is_some());
             if is_backing
                 && matches!(attachment.state.link, Link::Attached { .. })
                 && let Some(provider) = maker(&spec.volume)

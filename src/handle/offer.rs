@@ -506,7 +506,7 @@ fn beneath(fleet: &Fleet, documents: &[Document], volume: &Name) -> Option<Benea
     });
     declared.or_else(|| {
         let state = fleet.volumes.get(volume.as_str()).filter(|state| state.life.exists())?;
-        Some(Beneath { provider: state.spec.as_ref()?.provider.clone(), machine: state.wanted_on.clone() })
+        Some(Beneath { provider: state.spec.as_ref()?.provider.clone(), machine: state.own.wanted_on.clone() })
     })
 }
 

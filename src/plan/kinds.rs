@@ -9,6 +9,7 @@ use bailiwick_actors::{
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
     policy, replica_set,
     shell::{AnyCommand, Kind},
+    storage::{self, Provisioned},
     vocab::Added,
     volume, volume_attachment,
 };
@@ -165,24 +166,27 @@ impl Changed for machine_deployment::State {
     }
 }
 
-impl Changed for volume::State {
+impl<K: Provisioned> Changed for storage::State<K>
+where
+    Self: Kind + Decider<Command = storage::Command<K>>,
+{
     const RANK: u8 = 2;
 
-    fn remove(how: Going) -> Option<volume::Command> {
+    fn remove(how: Going) -> Option<storage::Command<K>> {
         Some(match how {
-            Going { force: true, .. } => volume::Command::RemoveForced,
-            Going { release: true, .. } => volume::Command::Release,
-            Going { destroy: true, .. } => volume::Command::Destroy,
-            Going { .. } => volume::Command::Remove,
+            Going { force: true, .. } => storage::Command::RemoveForced,
+            Going { release: true, .. } => storage::Command::Release,
+            Going { destroy: true, .. } => storage::Command::Destroy,
+            Going { .. } => storage::Command::Remove,
         })
     }
 
-    fn retry() -> Option<volume::Command> {
-        Some(volume::Command::RetryProvisioning)
+    fn retry() -> Option<storage::Command<K>> {
+        Some(storage::Command::RetryProvisioning)
     }
 
-    fn protect(on: bool) -> Option<volume::Command> {
-        Some(volume::Command::Protect { on })
+    fn protect(on: bool) -> Option<storage::Command<K>> {
+        Some(storage::Command::Protect { on })
     }
 }
 
@@ -196,27 +200,6 @@ where
 
     fn retry() -> Option<attachment::Command<A>> {
         Some(attachment::Command::Retry)
-    }
-}
-
-impl Changed for filesystem::State {
-    const RANK: u8 = 2;
-
-    fn remove(how: Going) -> Option<filesystem::Command> {
-        Some(match how {
-            Going { force: true, .. } => filesystem::Command::RemoveForced,
-            Going { release: true, .. } => filesystem::Command::Release,
-            Going { destroy: true, .. } => filesystem::Command::Destroy,
-            Going { .. } => filesystem::Command::Remove,
-        })
-    }
-
-    fn retry() -> Option<filesystem::Command> {
-        Some(filesystem::Command::RetryProvisioning)
-    }
-
-    fn protect(on: bool) -> Option<filesystem::Command> {
-        Some(filesystem::Command::Protect { on })
     }
 }
 

@@ -70,7 +70,7 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSe
             let removed = plan.commands.len();
             plan.ask_protected(fleet, &stream);
             let has_filesystem = || {
-                let on_it = fleet.volumes.get(stream.name()).and_then(|state| state.filesystem.clone());
+                let on_it = fleet.volumes.get(stream.name()).and_then(|state| state.own.filesystem.clone());
                 on_it.is_some_and(|name| !is_alive(fleet, &name) || asked.contains(&filesystem(&name)))
             };
             if goes_with_its_machines(fleet, &stream, &asked) {
@@ -83,7 +83,8 @@ pub fn removal(fleet: &Fleet, streams: &[StreamId], how: Going, inside: &BTreeSe
                 && has_filesystem()
             {
                 plan.step(Action::Remove, &stream, Vec::new());
-                plan.commands.push((stream, AnyCommand::from(volume::Command::RemoveWithFilesystem)));
+                plan.commands
+                    .push((stream, AnyCommand::from(volume::Command::Own(volume::OwnCommand::RemoveWithFilesystem))));
             } else if how.release && how.force && is_stored(&stream) && life != Some(Life::Dead) {
                 // That the data stays is said first: what is forced alone is destroyed.
                 plan.remove(stream.clone(), Going { force: false, ..how });
@@ -110,7 +111,7 @@ fn is_stored(stream: &StreamId) -> bool {
 /// Whether a volume or filesystem is attached, or about to be.
 fn is_held(fleet: &Fleet, stream: &StreamId) -> bool {
     match stream.kind() {
-        volume::State::KIND => fleet.volumes.get(stream.name()).is_some_and(|state| state.attached_to.is_some()),
+        volume::State::KIND => fleet.volumes.get(stream.name()).is_some_and(|state| !state.attached_to.is_empty()),
         _ => fleet.filesystems.get(stream.name()).is_some_and(|state| !state.attached_to.is_empty()),
     }
 }
@@ -123,7 +124,7 @@ fn inside_of(fleet: &Fleet, machine: &StreamId, inside: &BTreeSet<Name>) -> Vec<
     let is_here = |name: &Name| name.as_str() == machine.name();
     let volume_is_here = |state: &volume::State| {
         let is_inside = state.spec.as_ref().is_some_and(|spec| inside.contains(&spec.provider));
-        is_inside && state.wanted_on.as_ref().is_some_and(is_here)
+        is_inside && state.own.wanted_on.as_ref().is_some_and(is_here)
     };
     let filesystem_is_here = |state: &filesystem::State| {
         let Some(spec) = &state.spec else { return false };
@@ -146,8 +147,8 @@ fn owned_by(fleet: &Fleet, owner: &StreamId) -> Vec<StreamId> {
     let is_elsewhere = |machine: &Name| is_of_machine && machine.as_str() != owner.name();
     let goes = |state: &volume::State| {
         let is_owned = state.life.exists() && state.owner.as_ref() == Some(owner);
-        let stays = is_of_machine && state.facts.as_ref().is_some_and(|facts| facts.persistent);
-        is_owned && !stays && !state.attached_to.as_ref().is_some_and(is_elsewhere)
+        let stays = is_of_machine && state.own.facts.as_ref().is_some_and(|facts| facts.persistent);
+        is_owned && !stays && !state.attached_to.iter().any(is_elsewhere)
     };
     let filesystem_goes = |state: &filesystem::State| {
         let is_owned = state.life.exists() && state.owner.as_ref() == Some(owner);
@@ -174,7 +175,7 @@ pub fn mounted_from(fleet: &Fleet, attachment: &StreamId) -> Option<StreamId> {
         return None;
     }
     let (machine, volume) = attachment.name().split_once(':')?;
-    let on_it = fleet.volumes.get(volume)?.filesystem.as_ref()?;
+    let on_it = fleet.volumes.get(volume)?.own.filesystem.as_ref()?;
     let mount = StreamId::new(filesystem_attachment::State::KIND, &format!("{machine}:{on_it}")).ok()?;
     fleet.exists(&mount).then_some(mount)
 }
@@ -203,8 +204,8 @@ fn attachments_of(fleet: &Fleet, stream: &StreamId) -> Vec<StreamId> {
             attachments
         }
         volume::State::KIND => {
-            let machine = fleet.volumes.get(name).and_then(|state| state.attached_to.clone());
-            of(machine.iter().map(|machine| format!("{machine}:{name}")).collect())
+            let machines = fleet.volumes.get(name).map(|state| state.attached_to.clone()).unwrap_or_default();
+            of(machines.iter().map(|machine| format!("{machine}:{name}")).collect())
         }
         _ => Vec::new(),
     }

@@ -89,7 +89,9 @@ fn what_names_no_pool_comes_from_the_default_and_stays_where_it_came_from() {
     let fleet = Fleet::at_head(&*journal).expect("readable");
     let plan = planned(&fleet, &volume("data", "size: 64M"), &config);
     let (stream, command) = plan.commands.first().expect("a command");
-    let Some(volume::Command::DeclareFrom { spec, machine: None, pool }) = command.get() else { panic!("{command:?}") };
+    let Some(volume::Command::Declare(declaration)) = command.get() else { panic!("{command:?}") };
+    let (spec, pool) = (&declaration.spec, declaration.pool.as_ref().expect("a pool"));
+    assert_eq!(declaration.wanted, volume::Wanted::default());
     assert_eq!(spec.provider.as_str(), "mine");
     let attributes = [("tier".to_owned(), "gold".to_owned())].into();
     assert_eq!(*pool, FromPool { name: fast, attributes });
@@ -148,7 +150,7 @@ fn what_a_machine_asks_for_comes_once_and_goes_with_it_unless_it_is_persistent()
     let fleet = Fleet::at_head(&*journal).expect("readable");
     for name in ["web-logs-0", "web-logs-1", "web-data-0"] {
         let state = fleet.volumes.get(name).expect("declared");
-        assert!(state.is_ready() && state.attached_to.is_some(), "{name}: {state:?}");
+        assert!(state.is_ready() && !state.attached_to.is_empty(), "{name}: {state:?}");
     }
 
     let removal = removal(&fleet, &["machine/web".parse().expect("a stream")], Going::default(), &BTreeSet::new());
@@ -159,7 +161,7 @@ fn what_a_machine_asks_for_comes_once_and_goes_with_it_unless_it_is_persistent()
     let fleet = Fleet::at_head(&*journal).expect("readable");
     let left: Vec<&str> = fleet.volumes.iter().filter(|(_, f)| f.state.life.exists()).map(|(name, _)| name).collect();
     assert_eq!(left, ["web-data-0"]);
-    assert!(fleet.volumes.get("web-data-0").is_some_and(|state| state.attached_to.is_none() && state.is_ready()));
+    assert!(fleet.volumes.get("web-data-0").is_some_and(|state| state.attached_to.is_empty() && state.is_ready()));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use bailiwick_actors::{
     shell::Kind,
     supervisor::storage::zone_of,
     vocab::{EffectId, FaultCode, Life, Name, Outlook, Timestamp, Zone},
-    volume::{self, Storage},
+    volume,
     volume_attachment::{self, Link},
 };
 use bailiwick_journal::{Entry, Filter, Journal, Position, StreamId};
@@ -197,12 +197,7 @@ impl Observer {
             claims.kept.extend(&folded.state.kept);
         }
         for (name, folded) in self.fleet.volumes.iter() {
-            let intent = match &folded.state.storage {
-                Storage::None => continue,
-                Storage::Creating(effort) => effort.intent,
-                Storage::Provisioned { intent, .. } => *intent,
-                Storage::Destroying { of, .. } => *of,
-            };
+            let Some(intent) = folded.state.intent() else { continue };
             claims.volumes.insert(EffectId::of(self.fleet.journal, &stream::<volume::State>(name), intent));
         }
         for (name, folded) in self.fleet.attachments.iter() {
@@ -219,12 +214,7 @@ impl Observer {
             ));
         }
         for (name, folded) in self.fleet.filesystems.iter() {
-            let intent = match &folded.state.storage {
-                filesystem::Storage::None => continue,
-                filesystem::Storage::Creating { effort, .. } => effort.intent,
-                filesystem::Storage::Provisioned { intent, .. } => *intent,
-                filesystem::Storage::Destroying { of, .. } => *of,
-            };
+            let Some(intent) = folded.state.intent() else { continue };
             claims.filesystems.insert(EffectId::of(self.fleet.journal, &stream::<filesystem::State>(name), intent));
         }
         for (name, folded) in self.fleet.filesystem_attachments.iter() {

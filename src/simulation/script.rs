@@ -175,15 +175,24 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
             Wish::Machine { spec, .. } => AnyCommand::from(machine::Command::Declare(spec.clone())),
             Wish::Volume { spec, machine, pool, owner, .. } => {
                 let pool = Pooled::from_pool(pool.as_ref());
-                let command = volume::Command::declaration(spec.clone(), machine.clone(), pool);
-                AnyCommand::from(command.owned_by(owner.clone()))
+                AnyCommand::from(volume::Command::from(volume::Declaration {
+                    spec: spec.clone(),
+                    wanted: volume::Wanted { machine: machine.clone(), import: None },
+                    pool,
+                    owner: owner.clone(),
+                }))
             }
             Wish::Policy { document, .. } => {
                 AnyCommand::from(bailiwick_actors::policy::Command::Revise(document.clone()))
             }
             Wish::Filesystem { spec, pool, owner, .. } => {
                 let pool = Pooled::from_pool(pool.as_ref());
-                AnyCommand::from(filesystem::Command::declaration(spec.clone(), pool).owned_by(owner.clone()))
+                AnyCommand::from(filesystem::Command::from(filesystem::Declaration {
+                    spec: spec.clone(),
+                    wanted: filesystem::Wanted,
+                    pool,
+                    owner: owner.clone(),
+                }))
             }
             Wish::FilesystemAttachment { .. } if known.has_mount(wish.stream().name()) => continue,
             Wish::FilesystemAttachment { spec } => {

@@ -2,10 +2,9 @@
 
 use bailiwick_actors::{
     contract::Folded,
-    filesystem,
     machine::{self, Instance},
+    storage::{Provisioned, State, Storage},
     vocab::{Effort, Life, Name, Outlook, StorageRemoval, Timestamp},
-    volume,
 };
 use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
@@ -92,27 +91,20 @@ pub(super) fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::Stat
     }
 }
 
-pub(super) fn of_volume(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Vec<Obstacle> {
+/// What the removal of a volume or a filesystem waits for: what is on it, its attachments, or the end of its storage.
+pub(super) fn of_storage<K: Provisioned>(
+    fleet: &Fleet,
+    name: &str,
+    state: &State<K>,
+    of_machine: fn(&Fleet, &str, &str) -> Obstacle,
+) -> Vec<Obstacle> {
     match (state.life, &state.storage) {
         (Life::Dying, _) => {
-            let filesystem = state.filesystem.as_ref().map(|filesystem| on_it(fleet, filesystem));
-            let machine = state.attached_to.as_ref();
-            let attached = machine.map(|machine| attachment(fleet, machine.as_str(), entity.name()));
+            let filesystem = K::holds(state).map(|filesystem| on_it(fleet, filesystem));
+            let attached = state.attached_to.iter().map(|machine| of_machine(fleet, machine.as_str(), name));
             filesystem.into_iter().chain(attached).collect()
         }
-        (Life::Dead, volume::Storage::Destroying { effort, .. }) => vec![storage(effort, state.removal, fleet.time)],
-        _ => Vec::new(),
-    }
-}
-
-pub(super) fn of_filesystem(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) -> Vec<Obstacle> {
-    match (state.life, &state.storage) {
-        (Life::Dying, _) => {
-            state.attached_to.iter().map(|machine| mount(fleet, machine.as_str(), entity.name())).collect()
-        }
-        (Life::Dead, filesystem::Storage::Destroying { effort, .. }) => {
-            vec![storage(effort, state.removal, fleet.time)]
-        }
+        (Life::Dead, Storage::Destroying { effort, .. }) => vec![removal_of_storage(effort, state.removal, fleet.time)],
         _ => Vec::new(),
     }
 }
@@ -126,7 +118,7 @@ pub(super) fn of_attachment(life: Life, effort: Option<&Effort>, verb: &str, now
     effort.into_iter().collect()
 }
 
-fn storage(effort: &Effort, removal: StorageRemoval, now: Timestamp) -> Obstacle {
+fn removal_of_storage(effort: &Effort, removal: StorageRemoval, now: Timestamp) -> Obstacle {
     let verb = if removal == StorageRemoval::Release { "release" } else { "destroy" };
     ("its storage".to_owned(), undoing(effort, verb, now), Some(effort.since))
 }
@@ -152,7 +144,7 @@ fn on_it(fleet: &Fleet, filesystem: &Name) -> Obstacle {
     (format!("filesystem/{filesystem}"), how(status, None), folded.map(|folded| folded.changed))
 }
 
-fn attachment(fleet: &Fleet, machine: &str, volume: &str) -> Obstacle {
+pub(super) fn attachment(fleet: &Fleet, machine: &str, volume: &str) -> Obstacle {
     let name = format!("{machine}:{volume}");
     let folded = fleet.attachments.folded(&name);
     let detail = folded.and_then(|folded| attachment_detail(fleet, &name, &folded.state));
@@ -161,7 +153,7 @@ fn attachment(fleet: &Fleet, machine: &str, volume: &str) -> Obstacle {
     (format!("volume-attachment/{name}"), how(status, detail), since)
 }
 
-fn mount(fleet: &Fleet, machine: &str, filesystem: &str) -> Obstacle {
+pub(super) fn mount(fleet: &Fleet, machine: &str, filesystem: &str) -> Obstacle {
     let name = format!("{machine}:{filesystem}");
     let folded = fleet.filesystem_attachments.folded(&name);
     let detail = folded.and_then(|folded| mount_detail(fleet, &name, &folded.state));

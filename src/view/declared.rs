@@ -207,7 +207,7 @@ pub(super) fn machine_deployment(spec: &machine_deployment::Spec) -> Value {
 /// `spec` of a volume that exists.
 pub(super) fn of_volume(state: &volume::State) -> Value {
     let spec = state.spec.as_ref();
-    spec.map_or(Value::Null, |spec| volume(spec, state.pool.as_ref(), state.wanted_on.as_ref()))
+    spec.map_or(Value::Null, |spec| volume(spec, state.pool.as_ref(), state.own.wanted_on.as_ref()))
 }
 
 /// `spec` of a filesystem that exists.

@@ -217,7 +217,9 @@ fn touched(fleet: &Fleet, entry: &Entry) -> BTreeSet<StreamId> {
                 .collect()
         }
         // One that is lost takes its attachments with it.
-        volume::State::KIND if fleet.volumes.get(name).is_some_and(|state| state.lost.is_some()) || is_loss(entry) => {
+        volume::State::KIND
+            if fleet.volumes.get(name).is_some_and(|state| state.own.lost.is_some()) || is_loss(entry) =>
+        {
             let end = format!(":{name}");
             let ours = fleet.attachments.iter().filter(|(name, _)| name.ends_with(&end));
             ours.filter_map(|(name, _)| StreamId::new(volume_attachment::State::KIND, name).ok()).collect()
@@ -235,7 +237,10 @@ fn touched(fleet: &Fleet, entry: &Entry) -> BTreeSet<StreamId> {
 
 /// Whether a volume is lost by this.
 fn is_loss(entry: &Entry) -> bool {
-    entry.events.iter().any(|event| matches!(volume::Event::load(event), Ok(volume::Event::Lost { .. })))
+    entry
+        .events
+        .iter()
+        .any(|event| matches!(volume::Event::load(event), Ok(volume::Event::Own(volume::OwnEvent::Lost { .. }))))
 }
 
 fn members_of<'f>(fleet: &'f Fleet, set: &str) -> impl Iterator<Item = StreamId> + use<'f> {

@@ -75,10 +75,7 @@ pub fn filesystem_attachments(fleet: &Fleet) -> Vec<FilesystemAttachmentRow> {
 
 pub(super) fn filesystem_row(fleet: &Fleet, name: &str, folded: &Folded<filesystem::State>) -> FilesystemRow {
     let (state, stream) = (&folded.state, stream::<filesystem::State>(name));
-    let made = match &state.storage {
-        Storage::Provisioned { filesystem, .. } => Some(filesystem),
-        Storage::None | Storage::Creating { .. } | Storage::Destroying { .. } => None,
-    };
+    let made = state.made();
     let asked = state.spec.as_ref().map(|spec| spec.size).unwrap_or_default();
     let size = made.map_or(asked, |made| made.size);
     let waits = matches!(state.storage, Storage::None) && state.life.exists();

@@ -217,10 +217,7 @@ pub(super) fn machine_row(fleet: &Fleet, name: &str, folded: &Folded<machine::St
 
 pub(super) fn volume_row(fleet: &Fleet, name: &str, folded: &Folded<volume::State>) -> VolumeRow {
     let (state, stream) = (&folded.state, stream::<volume::State>(name));
-    let provisioned = match &state.storage {
-        Storage::Provisioned { volume, .. } => Some(volume),
-        Storage::None | Storage::Creating(_) | Storage::Destroying { .. } => None,
-    };
+    let provisioned = state.made();
     let asked = state.spec.as_ref().map(|spec| spec.size).unwrap_or_default();
     let size = provisioned.map_or(asked, |volume| volume.size);
     VolumeRow {
@@ -232,7 +229,7 @@ pub(super) fn volume_row(fleet: &Fleet, name: &str, folded: &Folded<volume::Stat
         size: size.to_string(),
         size_mib: size.0,
         volume_id: provisioned.map(|volume| volume.volume_id.to_string()),
-        attached_to: state.attached_to.as_ref().map(ToString::to_string),
+        attached_to: state.attached_to.first().map(ToString::to_string),
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.effort().and_then(next_try).map(|until| until.0),
         detail: volume_detail(fleet, &stream, state),
@@ -339,7 +336,7 @@ pub(super) fn volume_detail(fleet: &Fleet, stream: &StreamId, state: &volume::St
 
 /// Why a volume is lost, if it is.
 pub(super) fn lost(fleet: &Fleet, stream: &StreamId, state: &volume::State) -> Option<String> {
-    let since = state.lost?;
+    let since = state.own.lost?;
     if state.is_taken_over(fleet.journal, stream) {
         return Some(STAYS_THERE.to_owned());
     }
@@ -354,7 +351,7 @@ pub(super) fn kept(machine: Option<&Name>) -> Option<String> {
 /// Why an attachment that looks well is none: its volume is lost.
 pub(super) fn lost_beneath(fleet: &Fleet, name: &str) -> Option<String> {
     let (_, volume) = name.split_once(':')?;
-    fleet.volumes.get(volume)?.lost.map(|since| format!("its volume is lost (noticed at {since})"))
+    fleet.volumes.get(volume)?.own.lost.map(|since| format!("its volume is lost (noticed at {since})"))
 }
 
 /// What an attachment waits for is the state of others.

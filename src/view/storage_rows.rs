@@ -2,9 +2,10 @@
 
 use bailiwick_actors::{
     filesystem, filesystem_attachment,
+    storage::{Provisioned, State},
     storage_rules::FromPool,
-    supervisor::storage::{Linked, Told, elsewhere, of_filesystem, of_volume},
-    vocab::Name,
+    supervisor::storage::{Linked, Told, elsewhere, status_of},
+    vocab::{Name, SizeMib},
     volume, volume_attachment,
 };
 use serde::Serialize;
@@ -47,32 +48,21 @@ pub fn storage(fleet: &Fleet) -> Vec<StorageRow> {
 }
 
 fn volume_row(fleet: &Fleet, name: &str, state: &volume::State) -> StorageRow {
-    let machine = state.attached_to.as_ref();
-    let attachment = machine.and_then(|machine| Some((machine, fleet.attachments.get(&format!("{machine}:{name}"))?)));
-    let link = |(machine, of)| Linked::of_volume(state, machine, of, elsewhere(&fleet.machines, state, machine));
-    let links: Vec<Linked<'_>> = attachment.map(link).into_iter().collect();
+    let attachment = |machine| Some((machine, fleet.attachments.get(&format!("{machine}:{name}"))?));
+    let attachments: Vec<(&Name, &volume_attachment::State)> =
+        state.attached_to.iter().filter_map(attachment).collect();
+    let zone = |machine: &Name| elsewhere(&fleet.machines, state, machine);
+    let links = attachments.iter().map(|(machine, of)| Linked::of_volume(state, machine, of, zone(machine)));
+    let links: Vec<Linked<'_>> = links.collect();
     let place = |(machine, of): (&Name, &volume_attachment::State)| match &of.link {
         volume_attachment::Link::Attached { info, .. } => format!("{machine}:{}", info.path),
         _ => machine.to_string(),
     };
-    let told = of_volume(state, &links);
-    let lost = state.lost.and_then(|_| volume_detail(fleet, &stream::<volume::State>(name), state));
-    let made = match &state.storage {
-        volume::Storage::Provisioned { volume, .. } => Some(volume.size),
-        _ => None,
-    };
-    let asked = state.spec.as_ref().map(|spec| spec.size).unwrap_or_default();
-    let size = made.unwrap_or(asked);
-    StorageRow {
-        storage: format!("volume/{name}"),
-        pool: source(state.spec.as_ref().map(|spec| &spec.provider), state.pool.as_ref()),
-        size: size.to_string(),
-        size_mib: size.0,
-        places: attachment.map(place).into_iter().collect(),
-        status: told.status.to_string(),
-        detail: lost.or_else(|| detail(fleet, &told)).or_else(|| kept(state.kept_of.as_ref())),
-        owner: state.owner.as_ref().map(ToString::to_string),
-    }
+    let lost = state.own.lost.and_then(|_| volume_detail(fleet, &stream::<volume::State>(name), state));
+    let provider = source(state.spec.as_ref().map(|spec| &spec.provider), state.pool.as_ref());
+    let size = state.spec.as_ref().map(|spec| spec.size);
+    let row = row(fleet, name, state, (provider, size), &links);
+    StorageRow { places: attachments.into_iter().map(place).collect(), detail: lost.or(row.detail), ..row }
 }
 
 fn filesystem_row(fleet: &Fleet, name: &str, state: &filesystem::State) -> StorageRow {
@@ -84,20 +74,29 @@ fn filesystem_row(fleet: &Fleet, name: &str, state: &filesystem::State) -> Stora
         filesystem_attachment::Link::Attached { info, .. } => format!("{machine}:{}", info.mount_point),
         _ => machine.to_string(),
     };
-    let told = of_filesystem(state, &links);
-    let made = match &state.storage {
-        filesystem::Storage::Provisioned { filesystem, .. } => Some(filesystem.size),
-        _ => None,
-    };
-    let asked = state.spec.as_ref().map(|spec| spec.size).unwrap_or_default();
     let provider = source(state.spec.as_ref().map(|spec| &spec.provider), state.pool.as_ref());
-    let size = made.unwrap_or(asked);
+    let from = state.backing().map_or(provider, |volume| format!("volume/{volume}"));
+    let size = state.spec.as_ref().map(|spec| spec.size);
+    let row = row(fleet, name, state, (from, size), &links);
+    StorageRow { places: attachments.into_iter().map(place).collect(), ..row }
+}
+
+/// What both say alike: where it comes from and its declared size come with it.
+fn row<K: Provisioned>(
+    fleet: &Fleet,
+    name: &str,
+    state: &State<K>,
+    (pool, asked): (String, Option<SizeMib>),
+    links: &[Linked<'_>],
+) -> StorageRow {
+    let told = status_of(state, links);
+    let size = state.made().map(|made| K::made(made).size).or(asked).unwrap_or_default();
     StorageRow {
-        storage: format!("filesystem/{name}"),
-        pool: state.backing().map_or(provider, |volume| format!("volume/{volume}")),
+        storage: format!("{}/{name}", K::KIND),
+        pool,
         size: size.to_string(),
         size_mib: size.0,
-        places: attachments.into_iter().map(place).collect(),
+        places: Vec::new(),
         status: told.status.to_string(),
         detail: detail(fleet, &told).or_else(|| kept(state.kept_of.as_ref())),
         owner: state.owner.as_ref().map(ToString::to_string),

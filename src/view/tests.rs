@@ -251,11 +251,14 @@ fn near_names_are_offered() {
 fn a_volume_that_is_lost_is_trouble_and_so_is_what_it_is_attached_to() {
     let (journal, mut desk) = lab();
     let effect = match &Fleet::at_head(&*journal).unwrap().volumes.get("data").unwrap().storage {
-        bailiwick_actors::volume::Storage::Provisioned { volume, .. } => volume.effect,
+        bailiwick_actors::volume::Storage::Provisioned { made, .. } => made.effect,
         other => panic!("{other:?}"),
     };
     let report = |report| bailiwick_actors::volume::Command::Report(report);
-    desk.volume("data", report(bailiwick_actors::volume::Report::Lost { effect }));
+    desk.volume(
+        "data",
+        report(bailiwick_actors::volume::Report::Own(bailiwick_actors::volume::OwnReport::Lost { effect })),
+    );
     let fleet = Fleet::at_head(&*journal).unwrap();
     let (volume, attachment) = (&volumes(&fleet)[0], &attachments(&fleet)[0]);
     assert_eq!((volume.status, volume.ready), ("lost", false));
@@ -267,7 +270,10 @@ fn a_volume_that_is_lost_is_trouble_and_so_is_what_it_is_attached_to() {
     let trouble = |fleet: &Fleet| status(fleet).trouble.into_iter().map(|it| it.entity).collect::<Vec<_>>();
     let lost = trouble(&fleet);
     assert!(["volume/data", "volume-attachment/db:data"].iter().all(|it| lost.contains(&(*it).to_owned())), "{lost:?}");
-    desk.volume("data", report(bailiwick_actors::volume::Report::Found { effect }));
+    desk.volume(
+        "data",
+        report(bailiwick_actors::volume::Report::Own(bailiwick_actors::volume::OwnReport::Found { effect })),
+    );
     let fleet = Fleet::at_head(&*journal).unwrap();
     assert_eq!((volumes(&fleet)[0].status, attachments(&fleet)[0].status), ("reserved", "attached"));
 }

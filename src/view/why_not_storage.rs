@@ -67,11 +67,11 @@ fn volume_made(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Optio
             let by = if is_listed_elsewhere { again } else { format!("its provider listing it again, or {again}") };
             Unmet::new(MADE, because, by)
         }),
-        volume::Storage::None => Some(match &state.wanted_on {
+        volume::Storage::None => Some(match &state.own.wanted_on {
             Some(machine) => unmet_of(fleet, &format!("machine/{machine}"), "running", "its machine"),
             None => Unmet::new(MADE, NOT_BEGUN, NEXT_CHECK),
         }),
-        volume::Storage::Creating(effort) | volume::Storage::Destroying { effort, .. } => {
+        volume::Storage::Creating { effort, .. } | volume::Storage::Destroying { effort, .. } => {
             Some(effort_unmet(MADE, "creating it", effort, again(entity)).looked_at(effort.wakes_at(None)))
         }
     }
@@ -79,7 +79,7 @@ fn volume_made(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Optio
 
 fn volume_attached(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Option<Unmet> {
     let precondition = "its attachment";
-    let Some(machine) = &state.attached_to else {
+    let Some(machine) = state.attached_to.first() else {
         let by = format!("`bailiwick attach {entity} MACHINE`");
         return Some(Unmet::new("an attachment", "no attachment of it is declared", by));
     };
@@ -92,7 +92,7 @@ fn filesystem_made(fleet: &Fleet, entity: &StreamId, state: &filesystem::State) 
     if let Some(unmet) = declared(state.life) {
         return Some(unmet);
     }
-    let volume_at = |volume: &Name| fleet.volumes.get(volume.as_str()).and_then(|volume| volume.attached_to.as_ref());
+    let volume_at = |volume: &Name| fleet.volumes.get(volume.as_str()).and_then(|volume| volume.attached_to.first());
     match &state.storage {
         filesystem::Storage::Provisioned { .. } => None,
         filesystem::Storage::None => Some(match (state.backing(), state.machine()) {
@@ -140,7 +140,7 @@ fn attached(fleet: &Fleet, entity: &StreamId, state: &volume_attachment::State) 
     match &state.link {
         Link::Attached { .. } => lost_beneath(fleet, entity.name())
             .map(|_| unmet_of(fleet, &format!("volume/{volume}"), "ready", "its volume")),
-        Link::Attaching { .. } if fleet.volumes.get(volume).is_some_and(|state| state.lost.is_some()) => {
+        Link::Attaching { .. } if fleet.volumes.get(volume).is_some_and(|state| state.own.lost.is_some()) => {
             Some(unmet_of(fleet, &format!("volume/{volume}"), "ready", "its volume"))
         }
         Link::Attaching { effort, .. } | Link::Detaching { effort, .. } => {
@@ -198,7 +198,7 @@ fn filesystem_on(fleet: &Fleet, entity: &StreamId) -> Option<Unmet> {
     if entity.kind() != volume::State::KIND {
         return None;
     }
-    let name = fleet.volumes.get(entity.name())?.filesystem.clone()?;
+    let name = fleet.volumes.get(entity.name())?.own.filesystem.clone()?;
     let is_alive = fleet.filesystems.get(name.as_str()).is_some_and(|state| state.life == Life::Alive);
     is_alive.then(|| {
         let by = format!("`bailiwick delete filesystem/{name}`");

@@ -6,7 +6,6 @@
 mod attachments;
 mod custom_kinds;
 mod documents;
-mod filesystems;
 mod machine_classes;
 mod machine_deployments;
 mod machine_sets;
@@ -254,7 +253,7 @@ fn tell<D: Words>(entry: &Entry) -> Result<Told, StoredError> {
 }
 
 fn because<D: Decider>(entry: &Entry) -> Result<String, StoredError> {
-    Ok(match Recorded::<D::Reason, D::Rejection>::load(&entry.verdict)? {
+    Ok(match Recorded::<D>::load(&entry.verdict)? {
         Recorded::Decided(reason) => reason.to_string(),
         Recorded::Refused(rejection) => rejection.to_string(),
     })

@@ -1,59 +1,64 @@
-//! Volumes in words.
+//! Volumes and filesystems in words: volumes are attached, filesystems are mounted.
 
 use bailiwick_actors::{
-    storage_rules::{ClaimForm, ClaimedBy, StorageClaim},
-    vocab::SkippedStorage,
-    volume,
+    filesystem::{self, Filesystem},
+    ports::Backing,
+    storage::{Command, Declaration, Event, Made, Provisioned, Report, State},
+    storage_rules::{ClaimForm, ClaimedBy, FromPool, StorageClaim},
+    vocab::{Name, SkippedStorage},
+    volume::{self, Volume, Where},
 };
 
 use super::{Words, count, gave_up, protection, protection_asked};
 
-impl Words for volume::State {
-    fn asked(command: &volume::Command) -> String {
-        use volume::{Command, Report};
+/// What is said of one of the two only.
+trait Told: Provisioned {
+    /// Removing it.
+    const REMOVE: &'static str;
+    /// It has no attachment any more.
+    const NOWHERE: &'static str;
+
+    /// What is declared: its size and provider, or what it is made of.
+    fn spec(spec: &Self::Spec) -> String;
+
+    /// A declaration, but for what it is there for.
+    fn declaration(declaration: &Declaration<Self>) -> String;
+
+    fn claim(claim: &Self::Claim) -> (String, &Name);
+
+    /// On what it is made, if that matters.
+    fn base(base: &Self::Base) -> Option<String>;
+
+    fn asked(command: &Self::OwnCommand) -> String;
+
+    fn reported(report: &Self::OwnReport) -> String;
+
+    fn happened(event: &Self::OwnEvent) -> String;
+}
+
+impl<K: Told> Words for State<K> {
+    fn asked(command: &Command<K>) -> String {
         match command {
-            Command::Declare(spec) => format!("declare {} from provider {}", spec.size, spec.provider),
-            Command::Remove => "remove with its data".into(),
+            Command::Declare(declaration) => {
+                let owner = declaration.owner.as_ref().map(|owner| format!(" for {owner}")).unwrap_or_default();
+                format!("{}{owner}", K::declaration(declaration))
+            }
+            Command::Claim(claim) => {
+                let (what, machine) = K::claim(claim);
+                format!("declare {what} for machine {machine}")
+            }
+            Command::Keep => "keep: its machine is going away".into(),
+            Command::Remove => K::REMOVE.into(),
             Command::Protect { on } => protection_asked(*on).into(),
             Command::RetryProvisioning => "retry".into(),
             Command::ReserveAttachment { machine } => format!("reserve for machine {machine}"),
             Command::ReleaseAttachment { machine } => format!("no longer reserve for machine {machine}"),
-            Command::DeclareOn { spec, machine } => {
-                format!("declare {} from provider {} on machine {machine}", spec.size, spec.provider)
-            }
-            Command::DeclareFrom { spec, machine, pool } => {
-                let place = machine.as_ref().map(|machine| format!(" on machine {machine}")).unwrap_or_default();
-                format!("declare {} from pool {} with provider {}{place}", spec.size, pool.name, spec.provider)
-            }
-            Command::DeclareFor { spec, owner, .. } => {
-                format!("declare {} from provider {} for {owner}", spec.size, spec.provider)
-            }
-            Command::Claim(claim) => {
-                let (size, pool) = (claim.spec.size, &claim.pool.name);
-                format!("declare {size} from pool {pool} for machine {}", claim.by.machine)
-            }
-            Command::Keep => "keep: its machine is going away".into(),
-            Command::Create { place } => format!("create for instance {}", place.instance),
-            Command::CreateIn { place, zone } => {
-                format!("create for instance {}, in zone {zone}", place.instance)
-            }
             Command::Release => "release, keeping the data".into(),
             Command::Destroy => "destroy with its data".into(),
-            Command::ReserveFilesystem { filesystem } => format!("reserve for filesystem {filesystem}"),
-            Command::ReleaseFilesystem { filesystem, .. } => format!("no longer reserve for filesystem {filesystem}"),
-            Command::RemoveWithFilesystem => "remove with its data, after its filesystem".into(),
-            Command::Import { spec, volume_id, .. } => {
-                format!("import volume {volume_id} from provider {}", spec.provider)
-            }
             Command::RemoveForced => "remove without waiting".into(),
-            Command::DestroyReturned { provider, .. } => {
-                format!("destroy its storage again: provider {provider} still lists it")
-            }
             Command::Wake { due } => format!("run the step that was due at {due}"),
             Command::Report(report) => match report {
-                Report::Made { attempt, volume, .. } | Report::Created { attempt, volume } => {
-                    format!("provider created volume {} of {} (attempt {attempt})", volume.volume_id, volume.size)
-                }
+                Report::Created { attempt, made } => format!("{} (attempt {attempt})", created::<K>(made)),
                 Report::CreateFailed { attempt, fault } => {
                     format!("creating it failed (attempt {attempt}): {fault}")
                 }
@@ -61,18 +66,20 @@ impl Words for volume::State {
                 Report::DestroyFailed { attempt, fault } => {
                     format!("removing it failed (attempt {attempt}): {fault}")
                 }
-                Report::Lost { .. } => "provider no longer lists it".into(),
-                Report::Found { .. } => "provider lists it again".into(),
+                Report::Own(report) => K::reported(report),
             },
+            Command::Own(own) => K::asked(own),
         }
     }
 
-    fn happened(event: &volume::Event) -> String {
-        use volume::Event;
+    fn happened(event: &Event<K>) -> String {
         match event {
-            Event::Declared { spec } => format!("declared with {} from provider {}", spec.size, spec.provider),
-            Event::CreateRequested { .. } => "asked the provider to create it".into(),
-            Event::Created { volume } => format!("provider created volume {} of {}", volume.volume_id, volume.size),
+            Event::Declared { spec } => format!("declared {}", K::spec(spec)),
+            Event::CreateRequested { base, .. } => {
+                let base = K::base(base).map(|base| format!(" {base}")).unwrap_or_default();
+                format!("asked the provider to create it{base}")
+            }
+            Event::Created { made } => created::<K>(made),
             Event::CreateRetryScheduled { until, fault } => {
                 format!("creating it failed ({fault}); next attempt at {until}")
             }
@@ -87,38 +94,163 @@ impl Words for volume::State {
             Event::AttachmentReserved { machine } => format!("reserved for machine {machine}"),
             Event::AttachmentReleased { machine } => format!("no longer reserved for machine {machine}"),
             Event::RemovalBegan => "removal started".into(),
-            Event::Died => "no longer attached anywhere".into(),
-            Event::Returned { .. } => "requested the destruction of its storage again".into(),
+            Event::Died => format!("no longer {} anywhere", K::NOWHERE),
             Event::Overdue { .. } => "removal is overdue".into(),
-            Event::SitedIn { zone } => format!("is in zone {zone}"),
             Event::OwnedBy { owner } => format!("belongs to {owner}, and is removed with it"),
             Event::TakenFrom { pool } => format!("comes from pool {}", pool.name),
             Event::Claimed { by } => made_for(by),
             Event::Kept => "kept, although its machine is going away".into(),
-            Event::ImportWanted { volume_id } => format!("importing volume {volume_id} from its provider"),
             Event::Skipped { what } => skipped(what),
-            Event::WantedOn { machine } => format!("waits for machine {machine} to run"),
-            Event::CreateRequestedAt { place, .. } => {
-                format!("asked the provider to create it for instance {}", place.instance)
+            Event::ReleaseWanted => "its data will be kept".into(),
+            Event::DestroyWanted => "its data will be destroyed".into(),
+            Event::CreateDropped => "nothing was created".into(),
+            Event::Removed => "removed".into(),
+            Event::Protected { on } => protection(*on).into(),
+            Event::Own(own) => K::happened(own),
+        }
+    }
+}
+
+fn created<K: Provisioned>(made: &K::Made) -> String {
+    let Made { id, size, .. } = K::made(made);
+    format!("provider created {} {id} of {size}", K::KIND)
+}
+
+fn source(provider: &Name, pool: Option<&FromPool>) -> String {
+    match pool {
+        Some(pool) => format!("from pool {} with provider {provider}", pool.name),
+        None => format!("from provider {provider}"),
+    }
+}
+
+impl Told for Volume {
+    const REMOVE: &'static str = "remove with its data";
+    const NOWHERE: &'static str = "attached";
+
+    fn spec(spec: &volume::Spec) -> String {
+        format!("with {} {}", spec.size, source(&spec.provider, None))
+    }
+
+    fn declaration(declaration: &volume::Declaration) -> String {
+        let volume::Declaration { spec, wanted, pool, .. } = declaration;
+        let machine = wanted.machine.as_ref().map(|machine| format!(" on machine {machine}")).unwrap_or_default();
+        match &wanted.import {
+            Some(volume_id) => format!("import volume {volume_id} from provider {}{machine}", spec.provider),
+            None => format!("declare {} {}{machine}", spec.size, source(&spec.provider, pool.as_ref())),
+        }
+    }
+
+    fn claim(claim: &volume::Claim) -> (String, &Name) {
+        (format!("{} from pool {}", claim.spec.size, claim.pool.name), &claim.by.machine)
+    }
+
+    fn base(base: &Where) -> Option<String> {
+        match base {
+            Where::Anywhere => None,
+            Where::At(place) => Some(format!("for instance {}", place.instance)),
+        }
+    }
+
+    fn asked(command: &volume::OwnCommand) -> String {
+        use volume::OwnCommand as Own;
+        match command {
+            Own::Create { place } => format!("create for instance {}", place.instance),
+            Own::CreateIn { place, zone } => format!("create for instance {}, in zone {zone}", place.instance),
+            Own::ReserveFilesystem { filesystem } => format!("reserve for filesystem {filesystem}"),
+            Own::ReleaseFilesystem { filesystem, .. } => format!("no longer reserve for filesystem {filesystem}"),
+            Own::RemoveWithFilesystem => "remove with its data, after its filesystem".into(),
+            Own::DestroyReturned { provider, .. } => {
+                format!("destroy its storage again: provider {provider} still lists it")
             }
-            Event::Described { facts } => match &facts.hardware_id {
+        }
+    }
+
+    fn reported(report: &volume::OwnReport) -> String {
+        match report {
+            volume::OwnReport::Made { attempt, volume, .. } => {
+                format!("{} (attempt {attempt})", created::<Self>(volume))
+            }
+            volume::OwnReport::Lost { .. } => "provider no longer lists it".into(),
+            volume::OwnReport::Found { .. } => "provider lists it again".into(),
+        }
+    }
+
+    fn happened(event: &volume::OwnEvent) -> String {
+        use volume::OwnEvent as Own;
+        match event {
+            Own::Returned { .. } => "requested the destruction of its storage again".into(),
+            Own::SitedIn { zone } => format!("is in zone {zone}"),
+            Own::ImportWanted { volume_id } => format!("importing volume {volume_id} from its provider"),
+            Own::WantedOn { machine } => format!("waits for machine {machine} to run"),
+            Own::Described { facts } => match &facts.hardware_id {
                 Some(hardware_id) => format!("hardware id is {hardware_id}"),
                 None => "has no hardware id".into(),
             },
-            Event::AttachedAtCreation { at_creation } => {
+            Own::AttachedAtCreation { at_creation } => {
                 format!("provider attached it to machine {} on creation", at_creation.machine)
             }
-            Event::ReleaseWanted => "its data will be kept".into(),
-            Event::DestroyWanted => "its data will be destroyed".into(),
-            Event::FilesystemReserved { filesystem } => format!("reserved for filesystem {filesystem}"),
-            Event::FilesystemReleased { filesystem, .. } => format!("no longer reserved for filesystem {filesystem}"),
-            Event::CreateDropped => "nothing was created".into(),
-            Event::Lost { .. } => "lost: its provider no longer lists it".into(),
-            Event::Found => "found: its provider lists it again".into(),
-            Event::Removed => "removed".into(),
-            Event::Protected { on } => protection(*on).into(),
+            Own::FilesystemReserved { filesystem } => format!("reserved for filesystem {filesystem}"),
+            Own::FilesystemReleased { filesystem, .. } => format!("no longer reserved for filesystem {filesystem}"),
+            Own::Lost { .. } => "lost: its provider no longer lists it".into(),
+            Own::Found => "found: its provider lists it again".into(),
         }
     }
+}
+
+impl Told for Filesystem {
+    const REMOVE: &'static str = "remove";
+    const NOWHERE: &'static str = "mounted";
+
+    fn spec(spec: &filesystem::Spec) -> String {
+        match &spec.backing {
+            Some(volume) => format!("on volume {volume}"),
+            None => format!("with {} {}", spec.size, source(&spec.provider, None)),
+        }
+    }
+
+    fn declaration(declaration: &filesystem::Declaration) -> String {
+        let filesystem::Declaration { spec, pool, .. } = declaration;
+        match &spec.backing {
+            Some(volume) => format!("declare on volume {volume}"),
+            None => format!("declare {} {}", spec.size, source(&spec.provider, pool.as_ref())),
+        }
+    }
+
+    fn claim(claim: &filesystem::Claim) -> (String, &Name) {
+        let what = match (&claim.spec.backing, &claim.pool) {
+            (Some(volume), _) => format!("on volume {volume}"),
+            (None, Some(pool)) => format!("{} from pool {}", claim.spec.size, pool.name),
+            (None, None) => claim.spec.size.to_string(),
+        };
+        (what, &claim.by.machine)
+    }
+
+    fn base(base: &filesystem::Base) -> Option<String> {
+        base.backing.as_ref().map(on_device)
+    }
+
+    fn asked(command: &filesystem::OwnCommand) -> String {
+        let filesystem::OwnCommand::Create(base) = command;
+        let device = base.backing.as_ref().map(|backing| format!(" {}", on_device(backing))).unwrap_or_default();
+        format!("create{device}")
+    }
+
+    fn reported(report: &filesystem::OwnReport) -> String {
+        match *report {}
+    }
+
+    fn happened(event: &filesystem::OwnEvent) -> String {
+        match event {
+            filesystem::OwnEvent::BackingChanged { backing: Some(backing) } => {
+                format!("device is now {}", backing.device.name)
+            }
+            filesystem::OwnEvent::BackingChanged { backing: None } => "device is gone".into(),
+        }
+    }
+}
+
+fn on_device(backing: &Backing) -> String {
+    format!("on device {}", backing.device.name)
 }
 
 /// For which machine of a set it was made, and what becomes of it.

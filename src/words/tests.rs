@@ -66,7 +66,7 @@ fn told<D: Words>(list: &mut String, file: &str, prefix: &str) {
         let line = match form {
             "command" => format!("asked    {}", D::asked(&D::Command::load(&body).expect("an example"))),
             "event" => format!("happened {}", D::happened(&D::Event::load(&body).expect("an example"))),
-            "reason" | "rejection" => match Recorded::<D::Reason, D::Rejection>::load(&body).expect("an example") {
+            "reason" | "rejection" => match Recorded::<D>::load(&body).expect("an example") {
                 Recorded::Decided(reason) => format!("because  {reason} [{}]", reason.code()),
                 Recorded::Refused(rejection) => format!("refused  {rejection} [{}]", rejection.code()),
             },

@@ -31,7 +31,7 @@ pub(super) fn bodies<D: Words>(entry: &Entry) -> Result<Option<Readable>, Stored
     Ok(events.iter().map(value).collect::<Option<Vec<Value>>>().map(|events| Readable {
         command: D::Command::load(command).ok().as_ref().and_then(value),
         facts: StoredFacts::load(facts).ok().as_ref().and_then(value),
-        verdict: Recorded::<D::Reason, D::Rejection>::load(verdict).ok().as_ref().and_then(value),
+        verdict: Recorded::<D>::load(verdict).ok().as_ref().and_then(value),
         events,
     }))
 }

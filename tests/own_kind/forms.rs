@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use bailiwick::actors::{
-    contract::{Recorded, Stored},
+    contract::{Decider, Recorded},
     custom::{self, KeptEvent, KeptReport, Order, Reason, Rejection},
     testing::stored_forms::{Forms, check, form, forms},
     vocab::{Fault, FaultCode, Name, Timestamp},
@@ -25,8 +25,8 @@ fn fault() -> Fault {
     Fault::new(FaultCode::Unavailable, "no")
 }
 
-fn verdicts<R: Stored, J: Stored>(of: &str, reasons: Vec<R>, rejections: Vec<J>) -> Forms {
-    let reasons = reasons.into_iter().map(Recorded::<R, J>::Decided);
+fn verdicts<D: Decider>(of: &str, reasons: Vec<D::Reason>, rejections: Vec<D::Rejection>) -> Forms {
+    let reasons = reasons.into_iter().map(Recorded::<D>::Decided);
     let verdicts = reasons.chain(rejections.into_iter().map(Recorded::Refused));
     verdicts.enumerate().map(|(number, verdict)| form(format!("{of}.{number}"), &verdict)).collect()
 }
@@ -71,14 +71,18 @@ fn its_stored_forms_are_as_they_were() {
     let immutable = Rejection::Immutable { field: "spec.provider".into() };
     let rejections = vec![Rejection::NotDeclared, Rejection::Leaving, immutable];
     drop(forms("rejection", rejections.clone()));
-    all.extend(verdicts("verdict", reasons, rejections));
+    all.extend(verdicts::<VirtualIp>("verdict", reasons, rejections));
     all.push(form("made".into(), &made));
     // Those of its supervisor.
     let order = Order::<VirtualIp> { name: name("front"), command: Command::Point { at: None } };
     all.extend(forms("supervisor.event", [custom::Event::Issued { order, cites: Vec::new() }]));
     let about = vec!["machine/a".parse().expect("a stream")];
     all.extend(forms("supervisor.command", [custom::Command::Look { about }]));
-    all.extend(verdicts("supervisor.verdict", custom::LookReason::ALL.to_vec(), Vec::<Rejection>::new()));
+    all.extend(verdicts::<custom::State<VirtualIp>>(
+        "supervisor.verdict",
+        custom::LookReason::ALL.to_vec(),
+        Vec::new(),
+    ));
     check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/own_kind/golden"), "virtual-ip", &all);
 }
 

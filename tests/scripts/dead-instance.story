@@ -65,4 +65,4 @@ converged after 131.000 s: 55 entries, 731 provider calls, 0 crashes, seed 5
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal f0e1e1aac96c4159d76ffa1a0915d01e42bb45affd2bf7f8e48b2fa2754eb91f
+journal 9e09e988b3d4a74494d23f1affeabddc5cceb5bb93d703755d4a228bab6cbb14

@@ -38,7 +38,7 @@
 00:06:20.000    32 volume-attachment/alpha:data removal started; requested detachment, because its removal was requested (supervisor/storage, after 31)
 00:06:20.045    33 volume-attachment/alpha:data provider detached it; removed, because the provider reported success and its removal was requested (executor, after 32)
 00:06:20.045    34 supervisor/storage           ordered machine/alpha: no longer reserve an attachment for volume data; ordered volume/data: no longer reserve for machine alpha, because the observed state requires it (supervisor/storage)
-00:06:20.045    35 volume/data                  no longer reserved for machine alpha, because its attachment is gone (supervisor/storage, after 34)
+00:06:20.045    35 volume/data                  no longer reserved for machine alpha, because its attachment there is gone (supervisor/storage, after 34)
 00:06:20.045    36 machine/alpha                no longer reserves an attachment for volume data; nothing depends on it any more; requested the deletion of its instance, because nothing depends on it any more (supervisor/storage, after 34)
 00:06:20.074    37 machine/alpha                provider deleted the instance; removed, because the provider confirmed that its instance is gone (executor, after 36)
 00:06:25.010    38 supervisor/machines          provider simulated reported: instance of machine/alpha missing, because the list differs from the last one (supervisor/machines)
@@ -64,4 +64,4 @@ converged after 5400.000 s: 49 entries, 1807 provider calls, 1 crashes, seed 41
   machine/gamma                    removed
   volume-attachment/alpha:data     removed
   volume/data                      available
-journal 5204e4283d844e4a3529fd4a992140a118d3935434f41f18306f54180e6d75fb
+journal d5ee669c205fc85e7eaf2d4845134621672d71682884537309ef133160264067

@@ -37,7 +37,7 @@
 00:01:00.043    35 volume-attachment/alpha:data provider detached it; removed, because the provider reported success and its removal was requested (executor, after 34)
 00:01:00.043    36 supervisor/storage           ordered machine/alpha: no longer reserve an attachment for volume data; ordered volume/data: no longer reserve for machine alpha, because the observed state requires it (supervisor/storage)
 00:01:00.043    37 machine/alpha                no longer reserves an attachment for volume data; nothing depends on it any more; requested the deletion of its instance, because nothing depends on it any more (supervisor/storage, after 36)
-00:01:00.043    38 volume/data                  no longer reserved for machine alpha, because its attachment is gone (supervisor/storage, after 36)
+00:01:00.043    38 volume/data                  no longer reserved for machine alpha, because its attachment there is gone (supervisor/storage, after 36)
 00:01:00.064    39 machine/alpha                provider deleted the instance; removed, because the provider confirmed that its instance is gone (executor, after 37)
 00:01:05.028    40 supervisor/machines          provider simulated reported: instance of machine/alpha missing, because the list differs from the last one (supervisor/machines)
 00:01:10.015    41 supervisor/machines          provider simulated reported: a missing instance was dropped, because the list differs from the last one (supervisor/machines)
@@ -50,4 +50,4 @@ converged after 61.000 s: 41 entries, 125 provider calls, 0 crashes, seed 1
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal bfd07824ea8b02de98f0dba605be6dd490cbab4b096a666e908dd28270e958b6
+journal 867069c6bf5cd571355775f874a51105354ddd314edd16ddc2adc6c5f21ce827

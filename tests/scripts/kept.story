@@ -99,7 +99,7 @@
 01:15:35.027    94 supervisor/storage           ordered volume-attachment/web-1:web-1-data-0: remove; ordered volume/web-1-data-0: remove with its data, because the observed state requires it (supervisor/storage)
 01:15:35.027    95 machine-set/web              machine web-1 accepted removal; no further change; pass ended, because machines were ordered to be removed (supervisor/machine-sets, after 93)
 01:15:35.027    96 volume-attachment/web-1:web-1-data-0 removal started; requested detachment, because its removal was requested (supervisor/storage, after 94)
-01:15:35.027    97 volume/web-1-data-0          removal started, because its removal was requested and waits for its attachment (supervisor/storage, after 94)
+01:15:35.027    97 volume/web-1-data-0          removal started, because its removal was requested and waits until it is detached (supervisor/storage, after 94)
 01:15:35.041    98 volume-attachment/web-1:web-1-data-0 provider detached it; removed, because the provider reported success and its removal was requested (executor, after 96)
 01:15:35.041    99 supervisor/storage           ordered machine/web-1: no longer reserve an attachment for volume web-1-data-0; ordered volume/web-1-data-0: no longer reserve for machine web-1, because the observed state requires it (supervisor/storage)
 01:15:35.041   100 machine/web-1                no longer reserves an attachment for volume web-1-data-0; nothing depends on it any more; requested the deletion of its instance, because nothing depends on it any more (supervisor/storage, after 99)
@@ -120,4 +120,4 @@ converged after 2401.000 s: 105 entries, 1641 provider calls, 1 crashes, seed 53
   volume/web-1-data-0              removed
   volume/web-2-data-0              reserved
   volume/web-3-data-0              reserved
-journal 8582045edf9d681e54a3549d628fde7eb9a5cc87b025e83a820025f7d3c09c0e
+journal ec3822ac9e5279d54ab40f7c3a5ac6a372d11f5cd4771f41f6b30f2f84900058

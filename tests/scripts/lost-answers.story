@@ -108,4 +108,4 @@ converged after 1800.000 s: 98 entries, 813 provider calls, 0 crashes, seed 3
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 115fa848d0ccb8021b688a8dd3a11f807840d8ce20ad495d413eb76ed3eaf33a
+journal d6bb993f2f88baa21fb2ff6bdb60b05a6391fcd3c45ea3a13bf398a58158e536

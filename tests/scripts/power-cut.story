@@ -51,4 +51,4 @@ converged after 21.018 s: 39 entries, 727 provider calls, 3 crashes, seed 11
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal fbe5cf920293dcf636626481560a856c70ebdbec36267c7317e588d659875371
+journal d7ca88006897061481a37bf8ec86c1bcdd8247333ffd51ccb7cad5f68d5f6db8

@@ -47,7 +47,7 @@
 00:06:00.012    44 volume-attachment/alpha:data provider detached it; removed, because the provider reported success and its removal was requested (executor, after 43)
 00:06:00.012    45 supervisor/storage           ordered machine/alpha: no longer reserve an attachment for volume data; ordered volume/data: no longer reserve for machine alpha, because the observed state requires it (supervisor/storage)
 00:06:00.012    46 machine/alpha                no longer reserves an attachment for volume data; nothing depends on it any more; requested the deletion of its instance, because nothing depends on it any more (supervisor/storage, after 45)
-00:06:00.012    47 volume/data                  no longer reserved for machine alpha, because its attachment is gone (supervisor/storage, after 45)
+00:06:00.012    47 volume/data                  no longer reserved for machine alpha, because its attachment there is gone (supervisor/storage, after 45)
 00:06:00.045    48 machine/alpha                provider deleted the instance; removed, because the provider confirmed that its instance is gone (executor, after 46)
 00:06:05.035    49 supervisor/machines          provider simulated reported: instance of machine/alpha missing, because the list differs from the last one (supervisor/machines)
 00:06:10.036    50 supervisor/machines          provider simulated reported: a missing instance was dropped, because the list differs from the last one (supervisor/machines)
@@ -65,4 +65,4 @@ converged after 2400.000 s: 54 entries, 737 provider calls, 0 crashes, seed 17
   volume-attachment/beta:logs      attached
   volume/data                      available
   volume/logs                      reserved
-journal 9b59566e749bedc59cc7ad797274221cf345f347d8497cbde0997d1c96e15ebb
+journal 084cfa7f92662b81674e1fca5a9380d7fa2535c357d7c55e0e77f95d04ae34d8

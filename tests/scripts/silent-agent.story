@@ -44,4 +44,4 @@ converged after 1200.000 s: 32 entries, 723 provider calls, 0 crashes, seed 13
   volume-attachment/beta:logs      attached
   volume/data                      reserved
   volume/logs                      reserved
-journal 248c5ff324b0c1930ae39155b67ebc17dc3454649c908d16d7d03572e0b4b185
+journal 944d4ddc9d6ce06899d356d6e033f11391ea1b6c7773f8ddea8d13e23de3ac2b

@@ -66,7 +66,7 @@
 00:06:35.000    61 volume-attachment/alpha:data-a removal started; requested detachment, because its removal was requested (supervisor/storage, after 60)
 00:06:35.035    62 volume-attachment/alpha:data-a provider detached it; removed, because the provider reported success and its removal was requested (executor, after 61)
 00:06:35.035    63 supervisor/storage           ordered machine/alpha: no longer reserve an attachment for volume data-a; ordered volume/data-a: no longer reserve for machine alpha, because the observed state requires it (supervisor/storage)
-00:06:35.035    64 volume/data-a                no longer reserved for machine alpha, because its attachment is gone (supervisor/storage, after 63)
+00:06:35.035    64 volume/data-a                no longer reserved for machine alpha, because its attachment there is gone (supervisor/storage, after 63)
 00:06:35.035    65 machine/alpha                no longer reserves an attachment for volume data-a; workload db stopped, and its volumes detached, because one of its attachments is gone (supervisor/storage, after 63)
 00:06:35.035    66 supervisor/machines          ordered machine/alpha: stop workload web, because the observed state requires it (supervisor/machines)
 00:06:35.035    67 machine/alpha                stopping workload web; it has until 00:08:40.035 to stop, because enough of the other machines are healthy (supervisor/machines, after 66)
@@ -77,7 +77,7 @@
 00:06:55.026    72 volume-attachment/alpha:logs-a provider detached it; removed, because the provider reported success and its removal was requested (executor, after 71)
 00:06:55.026    73 supervisor/storage           ordered machine/alpha: no longer reserve an attachment for volume logs-a; ordered volume/logs-a: no longer reserve for machine alpha, because the observed state requires it (supervisor/storage)
 00:06:55.026    74 machine/alpha                no longer reserves an attachment for volume logs-a; workload web stopped, and its volumes detached, because one of its attachments is gone (supervisor/storage, after 73)
-00:06:55.026    75 volume/logs-a                no longer reserved for machine alpha, because its attachment is gone (supervisor/storage, after 73)
+00:06:55.026    75 volume/logs-a                no longer reserved for machine alpha, because its attachment there is gone (supervisor/storage, after 73)
 00:07:05.000    76 machine/alpha                drained: all workloads stopped; nothing depends on it any more; requested the deletion of its instance, because all its workloads stopped (agent:machine/alpha)
 00:07:05.037    77 machine/alpha                provider deleted the instance; removed, because the provider confirmed that its instance is gone (executor, after 76)
 00:07:10.014    78 supervisor/machines          provider simulated reported: instance of machine/alpha missing, because the list differs from the last one (supervisor/machines)
@@ -96,7 +96,7 @@
 00:30:00.000    90 volume-attachment/beta:data-b removal started; requested detachment, because its removal was requested (supervisor/storage, after 89)
 00:30:00.044    91 volume-attachment/beta:data-b provider detached it; removed, because the provider reported success and its removal was requested (executor, after 90)
 00:30:00.044    92 supervisor/storage           ordered machine/beta: no longer reserve an attachment for volume data-b; ordered volume/data-b: no longer reserve for machine beta, because the observed state requires it (supervisor/storage)
-00:30:00.044    93 volume/data-b                no longer reserved for machine beta, because its attachment is gone (supervisor/storage, after 92)
+00:30:00.044    93 volume/data-b                no longer reserved for machine beta, because its attachment there is gone (supervisor/storage, after 92)
 00:30:00.044    94 machine/beta                 no longer reserves an attachment for volume data-b; nothing depends on it any more; requested the deletion of its instance, because nothing depends on it any more (supervisor/storage, after 92)
 00:30:00.051    95 machine/beta                 provider deleted the instance; removed, because the provider confirmed that its instance is gone (executor, after 94)
 00:30:05.015    96 supervisor/machines          provider simulated reported: instance of machine/beta missing, because the list differs from the last one (supervisor/machines)
@@ -135,7 +135,7 @@
 01:12:05.105   127 volume-attachment/gamma:data-c provider detached it; removed, because the provider reported success and its removal was requested (executor, after 126)
 01:12:05.105   128 supervisor/storage           ordered machine/gamma: no longer reserve an attachment for volume data-c; ordered volume/data-c: no longer reserve for machine gamma, because the observed state requires it (supervisor/storage)
 01:12:05.105   129 machine/gamma                no longer reserves an attachment for volume data-c; nothing depends on it any more; requested the deletion of its instance, because nothing depends on it any more (supervisor/storage, after 128)
-01:12:05.105   130 volume/data-c                no longer reserved for machine gamma, because its attachment is gone (supervisor/storage, after 128)
+01:12:05.105   130 volume/data-c                no longer reserved for machine gamma, because its attachment there is gone (supervisor/storage, after 128)
 01:12:05.133   131 machine/gamma                provider deleted the instance; removed, because the provider confirmed that its instance is gone (executor, after 129)
 01:12:10.025   132 supervisor/machines          provider simulated reported: instance of machine/gamma missing, because the list differs from the last one (supervisor/machines)
 01:12:15.039   133 supervisor/machines          provider simulated reported: a missing instance was dropped, because the list differs from the last one (supervisor/machines)
@@ -153,4 +153,4 @@ converged after 5400.000 s: 133 entries, 1817 provider calls, 1 crashes, seed 47
   volume/data-b                    available
   volume/data-c                    available
   volume/logs-a                    available
-journal 9a2a2d77e4793554f2c0acd8fde465054276b7389da11a478a75bcc66e79dee8
+journal 9bd556bb025701d289f8f733b9a0b59e349d767b2d1a708c3ee69c6526e3d37c

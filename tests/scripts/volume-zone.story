@@ -35,7 +35,7 @@
 00:10:00.027    32 volume-attachment/db:db-data-0 provider detached it; removed, because the provider reported success and its removal was requested (executor, after 31)
 00:10:00.027    33 supervisor/storage           ordered machine/db: no longer reserve an attachment for volume db-data-0; ordered volume/db-data-0: no longer reserve for machine db, because the observed state requires it (supervisor/storage)
 00:10:00.027    34 machine/db                   no longer reserves an attachment for volume db-data-0; nothing depends on it any more; requested the deletion of its instance, because nothing depends on it any more (supervisor/storage, after 33)
-00:10:00.027    35 volume/db-data-0             no longer reserved for machine db, because its attachment is gone (supervisor/storage, after 33)
+00:10:00.027    35 volume/db-data-0             no longer reserved for machine db, because its attachment there is gone (supervisor/storage, after 33)
 00:10:00.066    36 machine/db                   provider deleted the instance; removed, because the provider confirmed that its instance is gone (executor, after 34)
 00:10:05.028    37 supervisor/machines          provider simulated reported: instance of machine/db missing, because the list differs from the last one (supervisor/machines)
 00:10:10.010    38 supervisor/machines          provider simulated reported: a missing instance was dropped, because the list differs from the last one (supervisor/machines)
@@ -88,4 +88,4 @@ converged after 1811.000 s: 75 entries, 732 provider calls, 0 crashes, seed 5
   volume-attachment/db:db-data-0   removed
   volume-attachment/heir:db-data-0 attached
   volume/db-data-0                 reserved
-journal a97967f2b8fe99893003ee85bd8cd9fd51c45a55afd6ff188aa70c3892bf3493
+journal 63d021333ae6dc2d7ca825fc8bd7e5051718823a57bae31245a5cb188d495d4e

@@ -62,4 +62,4 @@ converged after 2471.000 s: 50 entries, 1330 provider calls, 0 crashes, seed 23
   machine/gamma                    ready
   volume-attachment/gamma:data     attached
   volume/data                      reserved
-journal 7cb04a39c138172f8d3f14de0e9a9ac23e5cca1df21495e9bd5e82164f4822f6
+journal f4e92233d3aa8da2cc927a127b656e8c6f93c96154e031e3c01ed3e72943c220

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Attached;
 use crate::{
-    contract::{Stored, StoredError},
+    contract::{self, Stored, StoredError},
     vocab::{EffectId, Fault, Timestamp},
 };
 
@@ -62,6 +62,6 @@ impl<A: Attached> Stored for Command<A> {
     const SCHEMA: u16 = A::SCHEMA;
 
     fn load(body: &Body) -> Result<Self, StoredError> {
-        super::load(body, A::FIRST_FORM.map(|first| first.command))
+        contract::load_lifted(body, A::FIRST_FORM.map(|first| first.commands))
     }
 }

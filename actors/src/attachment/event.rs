@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Attached;
 use crate::{
-    contract::{Stored, StoredError, Touches},
+    contract::{self, Stored, StoredError, Touches},
     vocab::{Fact, Fault, SkippedStorage, Timestamp},
 };
 
@@ -114,6 +114,6 @@ impl<A: Attached> Stored for Event<A> {
     const SCHEMA: u16 = A::SCHEMA;
 
     fn load(body: &Body) -> Result<Self, StoredError> {
-        super::load(body, A::FIRST_FORM.map(|first| first.event))
+        contract::load_lifted(body, A::FIRST_FORM.map(|first| first.events))
     }
 }

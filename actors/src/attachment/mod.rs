@@ -39,11 +39,10 @@ pub use verdict::{Reason, Rejection};
 
 use std::{collections::BTreeSet, fmt};
 
-use bailiwick_journal::{Body, Version};
-use serde::{Serialize, de::DeserializeOwned};
+use bailiwick_journal::Version;
 
 use crate::{
-    contract::{self, Decider, Facts, Invariant, NoView, Stored, StoredError, Touches, Verdict},
+    contract::{Decider, Facts, Invariant, NoView, Part, Renumbered, Touches, Verdict},
     vocab::{EffectId, Name},
 };
 
@@ -76,25 +75,12 @@ pub trait Attached: Copy + fmt::Debug + Default + Eq + Send + Sync + Unpin + 'st
     fn provider(target: &Self::Target) -> &Name;
 }
 
-/// Data of an attachment that is stored.
-pub trait Part: Clone + fmt::Debug + Eq + Serialize + DeserializeOwned + Send + Sync + Unpin + 'static {}
-
-impl<T: Clone + fmt::Debug + Eq + Serialize + DeserializeOwned + Send + Sync + Unpin + 'static> Part for T {}
-
-/// Today's numbers of variants, by those in the first form: nothing else was different.
+/// The numbers of variants in the first form, and today's.
 #[derive(Clone, Copy, Debug)]
 pub struct FirstForm {
-    pub command: fn(u32) -> u32,
-    pub event: fn(u32) -> u32,
-}
-
-/// Reads that form, or the first one.
-fn load<T: Stored>(body: &Body, first: Option<fn(u32) -> u32>) -> Result<T, StoredError> {
-    match (body.schema, first) {
-        (1, Some(number)) => Ok(bailiwick_journal::decode(&contract::renumbered(body, T::SCHEMA, 0, number))?),
-        (schema, _) if schema == T::SCHEMA => Ok(bailiwick_journal::decode(body)?),
-        (schema, _) => Err(StoredError::UnknownSchema { schema, newest: T::SCHEMA }),
-    }
+    pub commands: Renumbered,
+    pub events: Renumbered,
+    pub verdicts: Renumbered,
 }
 
 impl<A: Attached> Decider for State<A> {
@@ -107,6 +93,10 @@ impl<A: Attached> Decider for State<A> {
     type View = NoView;
 
     const INVARIANTS: &'static [Invariant<Self>] = Self::CLAIMS;
+    const FIRST_VERDICTS: Option<Renumbered> = match A::FIRST_FORM {
+        Some(first) => Some(first.verdicts),
+        None => None,
+    };
 
     fn decide(&self, command: &Command<A>, facts: &Facts<'_, Self>) -> Verdict<Self> {
         decide::decide(self, command, facts)

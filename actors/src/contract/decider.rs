@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt};
 
 use bailiwick_journal::{Entry, Version};
 
-use super::{Code, Decoded, DecodedEvents, Facts, Invariant, Stored, StoredError, Touches, Verdict};
+use super::{Code, Decoded, DecodedEvents, Facts, Invariant, Renumbered, Stored, StoredError, Touches, Verdict};
 
 /// The pure heart of one kind of actor: no clock, no chance, no I/O, no logging.
 pub trait Decider: Clone + Default + fmt::Debug + PartialEq + Send + Unpin + 'static {
@@ -23,6 +23,9 @@ pub trait Decider: Clone + Default + fmt::Debug + PartialEq + Send + Unpin + 'st
     type Effect: Clone + fmt::Debug + Ord + Send + Unpin;
     /// What it looks at beside its own state: nothing for an entity, a fold of the journal for a supervisor.
     type View: View;
+
+    /// How the first stored form of its verdicts is read, where reasons or rejections had other numbers in it.
+    const FIRST_VERDICTS: Option<Renumbered> = None;
 
     /// What holds of all its states.
     const INVARIANTS: &'static [Invariant<Self>] = &[];

@@ -106,9 +106,9 @@ impl<D: Decider> Entity<D> {
             Ok(decision) => {
                 let outcome = if decision.events.is_empty() { Outcome::Nothing } else { Outcome::Done };
                 let reason = &decision.reason;
-                (outcome, reason.code(), Recorded::Decided(reason.clone()), decision.events.as_slice())
+                (outcome, reason.code(), Recorded::<D>::Decided(reason.clone()), decision.events.as_slice())
             }
-            Err(rejection) => (Outcome::Refused, rejection.code(), Recorded::Refused(rejection.clone()), &[][..]),
+            Err(rejection) => (Outcome::Refused, rejection.code(), Recorded::<D>::Refused(rejection.clone()), &[][..]),
         };
         let meta = Meta {
             kind: EntryKind::Decision,

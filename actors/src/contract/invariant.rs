@@ -12,6 +12,14 @@ pub struct Invariant<S> {
     pub holds: fn(&S) -> bool,
 }
 
+impl<S> Clone for Invariant<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Invariant<S> {}
+
 impl<S> fmt::Debug for Invariant<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.says)

@@ -32,10 +32,10 @@ pub use retry::{
     Attempted, Failed, Next, RetryReasons, RetryRule, RetryWord, WaitsByFault, try_again, wake, wake_to_undo,
 };
 pub use revision::{is_news, stored_digest};
-pub use stored::{Recorded, Stored, StoredError, StoredFacts};
+pub use stored::{Part, Recorded, Renumbered, Stored, StoredError, StoredFacts};
 #[cfg(feature = "testing")]
 pub use written::Written;
 
 pub(crate) use decision::reasons;
 pub(crate) use retry::retry_reasons;
-pub(crate) use stored::renumbered;
+pub(crate) use stored::{load_lifted, renumbered};

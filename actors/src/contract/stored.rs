@@ -9,6 +9,8 @@ use bailiwick_journal::{Body, CodecError};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
+use super::Decider;
+
 /// Why a stored form could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoredError {
@@ -45,25 +47,51 @@ pub trait Stored: Clone + fmt::Debug + PartialEq + Serialize + DeserializeOwned 
     }
 }
 
-/// An earlier form as a later one, `schema`, where nothing but the number of one variant is different. It stands in the four
-/// bytes from `at`; bytes that are too few for that stay as they are, and are refused when they are read.
-pub(crate) fn renumbered(body: &Body, schema: u16, at: usize, number: fn(u32) -> u32) -> Body {
-    let mut lifted = Body { schema, bytes: body.bytes.clone() };
-    if let Some(variant) = lifted.bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
-        *variant = number(u32::from_le_bytes(*variant)).to_le_bytes();
+/// Data that is stored as a part of something else.
+pub trait Part: Clone + fmt::Debug + Eq + Serialize + DeserializeOwned + Send + Sync + Unpin + 'static {}
+
+impl<T: Clone + fmt::Debug + Eq + Serialize + DeserializeOwned + Send + Sync + Unpin + 'static> Part for T {}
+
+/// The numbers of variants in an earlier form, the inner ones behind the outer, and in today's. What is not listed has kept
+/// its numbers.
+pub type Renumbered = &'static [(&'static [u32], &'static [u32])];
+
+/// Reads today's form, or the first one, of which nothing but these numbers was different.
+pub(crate) fn load_lifted<T: Stored>(body: &Body, first: Option<Renumbered>) -> Result<T, StoredError> {
+    match (body.schema, first) {
+        (1, Some(table)) => Ok(bailiwick_journal::decode(&renumbered(body, T::SCHEMA, 0, table))?),
+        (schema, _) if schema == T::SCHEMA => Ok(bailiwick_journal::decode(body)?),
+        (schema, _) => Err(StoredError::UnknownSchema { schema, newest: T::SCHEMA }),
     }
-    lifted
+}
+
+/// An earlier form as a later one, `schema`, where nothing but the numbers of variants that stand from `at` is different. Bytes
+/// that are too few stay as they are, and are refused when they are read.
+pub(crate) fn renumbered(body: &Body, schema: u16, at: usize, table: Renumbered) -> Body {
+    let bytes_of = |numbers: &[u32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+    let mut bytes = body.bytes.clone();
+    let rest = bytes.get(at..).unwrap_or_default();
+    let lifted = table.iter().map(|(then, now)| (bytes_of(then), now)).find(|(then, _)| rest.starts_with(then));
+    if let Some((then, now)) = lifted {
+        bytes.splice(at..at + then.len(), bytes_of(now));
+    }
+    Body { schema, bytes }
 }
 
 /// A verdict as the journal holds it: why, or why not. The events stand beside it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Recorded<Reason, Rejection> {
-    Decided(Reason),
-    Refused(Rejection),
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub enum Recorded<D: Decider> {
+    Decided(D::Reason),
+    Refused(D::Rejection),
 }
 
-impl<Reason: Stored, Rejection: Stored> Stored for Recorded<Reason, Rejection> {
-    const SCHEMA: u16 = 1;
+impl<D: Decider> Stored for Recorded<D> {
+    const SCHEMA: u16 = if D::FIRST_VERDICTS.is_some() { 2 } else { 1 };
+
+    fn load(body: &Body) -> Result<Self, StoredError> {
+        load_lifted(body, D::FIRST_VERDICTS)
+    }
 }
 
 /// The facts that are not in the entry's header already (time, policy revision and view position are).

@@ -1,77 +1,34 @@
-//! Filesystems.
+//! Filesystems: what is declared, what they are made on, and how their providers are called. Their life is that of all storage
+//! ([`crate::storage`]).
 //!
-//! ```text
-//! life       undeclared ─▶ alive ─▶ dying ─▶ dead ─▶ removed ─▶ (declared again) alive
-//!                          waits for its attachments ┘    └ its storage is gone
-//!
-//! storage    none ─▶ creating ─▶ provisioned ─▶ destroying ─▶ none
-//!              │      │   ▲                       │   ▲
-//!              │      ▼   │ due                   ▼   │ due
-//!              │     waiting                     waiting
-//!              └ until the storage supervisor sees what it needs: nothing, or the device of the volume that it lives on
-//! ```
-//!
-//! A filesystem owns the set of its attachments, so it can never be dead while one exists. One on a volume is nothing but
-//! data on that volume: once it is mounted nowhere it is gone without a call, and the volume, which it holds until then,
-//! may go after it. Source: the life rules of Juju's storage provisioner.
+//! A filesystem waits until the storage supervisor sees what it needs: nothing, or the device of the volume that it lives on.
+//! One on a volume is nothing but data on that volume: once it is mounted nowhere it is gone without a call, and the volume,
+//! which it holds until then, may go after it.
 
-mod command;
 mod decide;
-mod effect;
-mod event;
-mod evolve;
-mod invariants;
+mod first_form;
+mod kind;
+mod own;
 mod spec;
-mod state;
-mod verdict;
 
 #[cfg(feature = "shell")]
-pub(crate) mod shell;
+mod shell;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
-pub use crate::vocab::StorageRemoval as Removal;
-pub use command::{Claim, Command, Report};
-pub use effect::Effect;
-pub use event::Event;
-pub use spec::Spec;
-pub use state::{MANAGED, State, Storage};
-pub use verdict::{Reason, Rejection};
+pub use crate::storage::{Effect, Reason, Rejection, Removal};
+pub use own::{Base, Own, OwnCommand, OwnEvent, OwnReport};
+pub use spec::{Claim, MANAGED, Spec, Wanted};
 
-use std::collections::BTreeSet;
+use crate::storage;
 
-use bailiwick_journal::Version;
+/// Filesystems, as a kind of storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Filesystem;
 
-use crate::contract::{Decider, Facts, Invariant, NoView, Touches, Verdict};
-
-impl Decider for State {
-    const KIND: &'static str = "filesystem";
-    type Command = Command;
-    type Event = Event;
-    type Reason = Reason;
-    type Rejection = Rejection;
-    type Effect = Effect;
-    type View = NoView;
-
-    const INVARIANTS: &'static [Invariant<Self>] = invariants::ALL;
-
-    fn decide(&self, command: &Command, facts: &Facts<'_, Self>) -> Verdict<Self> {
-        decide::decide(self, command, facts)
-    }
-
-    fn evolve(&mut self, at: Version, event: &Event) {
-        evolve::evolve(self, at, event);
-    }
-
-    fn touches(event: &Event) -> Touches {
-        event.touches()
-    }
-
-    fn follows(event: &Event) -> Touches {
-        event.follows()
-    }
-
-    fn pending(&self, _view: &NoView) -> BTreeSet<Effect> {
-        effect::pending(self)
-    }
-}
+pub type State = storage::State<Filesystem>;
+pub type Storage = storage::Storage<Filesystem>;
+pub type Declaration = storage::Declaration<Filesystem>;
+pub type Command = storage::Command<Filesystem>;
+pub type Report = storage::Report<Filesystem>;
+pub type Event = storage::Event<Filesystem>;

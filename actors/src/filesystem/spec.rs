@@ -1,8 +1,15 @@
-//! What is wished for: the declared part of a filesystem.
+//! What is wished for: the declared part of a filesystem, and what a machine of a set asks for.
 
+use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 
-use crate::vocab::{Name, SizeMib};
+use crate::{
+    storage_rules::{ClaimedBy, FromPool},
+    vocab::{Name, SizeMib},
+};
+
+/// The name of the one that makes and mounts filesystems on volumes, whoever makes the volumes.
+pub const MANAGED: &str = "managed";
 
 /// A filesystem as declared. None of it can change while the filesystem lives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,4 +22,19 @@ pub struct Spec {
     pub backing: Option<Name>,
     /// The machine that it is bound to, where the work is done; none if it can be mounted on any.
     pub machine: Option<Name>,
+}
+
+/// Filesystems have nothing to be declared beside that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wanted;
+
+/// What a machine of a set asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    pub spec: Spec,
+    /// Where it comes from; none for one on a volume, which comes from there.
+    pub pool: Option<FromPool>,
+    pub by: ClaimedBy,
+    /// What it goes with.
+    pub owner: Option<StreamId>,
 }

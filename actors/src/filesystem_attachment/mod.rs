@@ -44,10 +44,11 @@ pub struct Target {
 
 impl Attached for Filesystems {
     const KIND: &'static str = "filesystem-attachment";
-    /// Its commands had no taking over (7 today), and its new target stood where that of volumes does among the events.
+    /// Its commands had no taking over, and its new target stood where that of volumes does among events and reasons.
     const FIRST_FORM: Option<FirstForm> = Some(FirstForm {
-        command: |first| if first < 7 { first } else { first + 1 },
-        event: |first| if first == 12 { 17 } else { first },
+        commands: &[(&[7], &[8]), (&[8], &[9])],
+        events: &[(&[12], &[17])],
+        verdicts: &[(&[0, 23], &[0, 29])],
     });
     type Spec = Spec;
     type Target = Target;

@@ -266,7 +266,7 @@ impl Audit<'_> {
         }
         let answer_same = meta.outcome == draft.meta.outcome
             && meta.code == draft.meta.code
-            && same::<Recorded<D::Reason, D::Rejection>>(recorded, &draft.verdict);
+            && same::<Recorded<D>>(recorded, &draft.verdict);
         let pairs_same = events.iter().zip(&draft.events).all(|(left, right)| same::<D::Event>(left, right));
         let (what, text) = match (answer_same, pairs_same, events.len().cmp(&draft.events.len())) {
             (true, true, std::cmp::Ordering::Equal) => return,
@@ -298,7 +298,7 @@ impl Audit<'_> {
     fn recorded<D: Decider>(&self) -> Value {
         let Entry { header, verdict, events, .. } = self.entry;
         let events: Vec<Value> = events.iter().map(|body| readable(D::Event::load(body))).collect();
-        match Recorded::<D::Reason, D::Rejection>::load(verdict) {
+        match Recorded::<D>::load(verdict) {
             Ok(Recorded::Decided(reason)) => shown(&header.meta, &reason, &events),
             Ok(Recorded::Refused(rejection)) => shown(&header.meta, &rejection, &events),
             Err(error) => shown(&header.meta, &format!("unreadable: {error}"), &events),

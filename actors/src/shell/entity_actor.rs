@@ -256,7 +256,7 @@ fn propose<D: Decider<View = NoView>>(
 
 /// The reason or rejection of an entry, in plain words.
 pub(crate) fn verdict_text<D: Decider>(entry: &Entry) -> Result<String, String> {
-    match RecordedVerdict::<D::Reason, D::Rejection>::load(&entry.verdict) {
+    match RecordedVerdict::<D>::load(&entry.verdict) {
         Ok(RecordedVerdict::Decided(reason)) => Ok(reason.to_string()),
         Ok(RecordedVerdict::Refused(rejection)) => Ok(rejection.to_string()),
         Err(error) => Err(error.to_string()),

@@ -166,7 +166,7 @@ impl Desk {
 
     /// Declares a volume of 64 MiB.
     pub fn declare_volume(&mut self, volume: &str) -> Arc<Entry> {
-        self.volume(volume, volume::Command::Declare(volume::Spec { provider: name("desk"), size: SizeMib(64) }))
+        self.volume(volume, volume::Command::declare(volume::Spec { provider: name("desk"), size: SizeMib(64) }))
     }
 
     /// Declares an attachment, and has both sides make room for it.

@@ -4,12 +4,16 @@
 //! changes: what reads otherwise needs a new schema number, and the old one stays readable. `BLESS=1` adds lines for new forms;
 //! it never changes or removes one.
 
-use std::{collections::BTreeMap, env, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env, fmt, fs,
+    path::Path,
+};
 
 use bailiwick_journal::Body;
 
 use crate::{
-    contract::Stored,
+    contract::{Part, Stored},
     vocab::{hex, unhex},
 };
 
@@ -50,12 +54,77 @@ pub fn forms<T: Stored>(place: &str, values: impl IntoIterator<Item = T>) -> For
         *number += 1;
         forms.push(form(format!("{place}.{variant}.{number}"), &value));
     }
-    let count = u32::try_from(per_variant.len()).expect("few");
-    assert!(per_variant.keys().copied().eq(0..count), "{place} has examples for {per_variant:?} only");
-    let next = Body { schema: T::SCHEMA, bytes: [&count.to_le_bytes()[..], &[0; 512]].concat() };
-    let error = format!("{:?}", T::load(&next).expect_err("no such variant"));
-    assert!(error.contains("variant index"), "{place} has no example of variant {count}");
+    let variants = per_variant.into_keys().collect();
+    is_whole(place, &variants, T::SCHEMA, |next| format!("{:?}", T::load(next)));
     forms
+}
+
+/// Holds that there is an example of every variant of something that stands in other forms.
+///
+/// # Panics
+/// If a variant has no example.
+pub fn whole<T: Part>(place: &str, values: impl IntoIterator<Item = T>) {
+    let number = |value: &T| {
+        let bytes = bailiwick_journal::encode(1, value).expect("small enough").bytes;
+        u32::from_le_bytes(bytes[..4].try_into().expect("four bytes"))
+    };
+    let variants = values.into_iter().map(|value| number(&value)).collect();
+    is_whole(place, &variants, 1, |next| format!("{:?}", bailiwick_journal::decode::<T>(next)));
+}
+
+fn is_whole(place: &str, variants: &BTreeSet<u32>, schema: u16, read: impl Fn(&Body) -> String) {
+    let count = u32::try_from(variants.len()).expect("few");
+    assert!(variants.iter().copied().eq(0..count), "{place} has examples for {variants:?} only");
+    let next = Body { schema, bytes: [&count.to_le_bytes()[..], &[0; 512]].concat() };
+    assert!(read(&next).contains("variant index"), "{place} has no example of variant {count}");
+}
+
+/// Whether some bytes are read as what was written.
+type Reads = Box<dyn Fn(&Body) -> Result<(), String>>;
+
+/// What a form that is not written any more is read as.
+pub struct Earlier {
+    name: String,
+    reads: Reads,
+}
+
+impl fmt::Debug for Earlier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// One value that was written in an earlier form, under this name.
+pub fn earlier<T: Stored>(name: &str, value: T) -> Earlier {
+    let reads = move |body: &Body| match T::load(body) {
+        Ok(read) if read == value => Ok(()),
+        Ok(read) => Err(format!("it is read as {read:?}, and was {value:?}")),
+        Err(error) => Err(format!("{error:?}")),
+    };
+    Earlier { name: name.to_owned(), reads: Box::new(reads) }
+}
+
+/// Holds that every line of `KIND.earlier.hex` is read as what was written.
+///
+/// # Panics
+/// If one is not, or if there is no value for it, or no line for a value.
+pub fn check_earlier(golden_dir: &Path, kind: &str, values: &[Earlier]) {
+    let path = golden_dir.join(format!("{kind}.earlier.hex"));
+    let golden = fs::read_to_string(&path).expect("forms that were written once");
+    let mut names = BTreeSet::new();
+    for line in golden.lines() {
+        let mut words = line.split(' ');
+        let (Some(name), Some(schema), Some(bytes)) = (words.next(), words.next(), words.next()) else {
+            panic!("{}: {line:?} is no form", path.display());
+        };
+        let body = Body { schema: schema.parse().expect("a schema number"), bytes: unhex(bytes).expect("hexadecimal") };
+        let value = values.iter().find(|value| value.name == name);
+        let value = value.unwrap_or_else(|| panic!("{kind} {name} was written once and is not known any more"));
+        (value.reads)(&body).unwrap_or_else(|error| panic!("{kind} {name} {schema}: {error}"));
+        names.insert(name);
+    }
+    let missing: Vec<_> = values.iter().filter(|value| !names.contains(value.name.as_str())).collect();
+    assert!(missing.is_empty(), "{kind}: nobody wrote {missing:?}");
 }
 
 /// Compares the forms of a kind with its golden file.

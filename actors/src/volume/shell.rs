@@ -1,85 +1,42 @@
 //! Volume effects as provider calls.
 
-use bailiwick_journal::{StreamId, Version};
-use uuid::Uuid;
-
-use super::{Command, Effect, Report, Spec, State, Storage};
+use super::{State, Volume};
 use crate::{
     ports::{BulkAnswer, CreateVolume, ImportVolume, Lookup, Operation, ProvisionedVolume, VolumeProvider},
-    shell::{AnyCommand, AnyWish, Asked, Call, Kind, Make, Services, Thing, Undo, Urgency, Volumes, Work},
+    shell::{AnyCommand, AnyWish, Make, Services, Thing, Undo, Volumes},
+    storage::shell::{Calls, Wanted, created, destroyed},
     storage_rules::ImportWish,
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, Timestamp, Uid},
+    vocab::{EffectId, Fault, FaultCode, Name},
 };
 
-impl Asked for Command {
-    type State = State;
-}
-
-impl Kind for State {
-    fn work(&self, journal: Uuid, stream: &StreamId, effect: &Effect) -> Work {
-        let provider = self.spec.as_ref().map(|spec| spec.provider.clone());
-        let (id, attempt) = match effect {
-            Effect::WakeAt(due) => return Work::WakeAt(*due),
-            Effect::Create { intent, attempt } => (EffectId::of(journal, stream, *intent), *attempt),
-            Effect::Destroy { of, attempt } | Effect::Release { of, attempt } => {
-                (EffectId::of(journal, stream, *of), *attempt)
-            }
-        };
-        let wish = match (effect, &self.spec, stream.name().parse::<Name>()) {
-            (Effect::Create { .. }, Some(spec), Ok(volume)) => {
-                let uid = self.uid(journal, stream);
-                match &self.import {
-                    Some(volume_id) => AnyWish::make(import(id, volume, uid, spec, volume_id)),
-                    None => AnyWish::make(create(id, volume, self, uid, spec)),
-                }
-            }
-            (Effect::Release { .. }, ..) => AnyWish::undo(&RELEASE, id),
-            _ => AnyWish::undo(&DESTROY, id),
-        };
-        let machine = self.place.as_ref().map(|place| &place.machine).or(self.wanted_on.as_ref()).cloned();
-        Work::Call(Box::new(Call { stream: stream.clone(), provider, machine, id, attempt, wish }))
+impl Calls for Volume {
+    fn provider(state: &State) -> Option<Name> {
+        state.spec.as_ref().map(|spec| spec.provider.clone())
     }
 
-    fn made(&self) -> Option<(Version, EffectId)> {
-        match &self.storage {
-            Storage::Provisioned { intent, volume } => Some((*intent, volume.effect)),
-            _ => None,
+    fn machine(state: &State) -> Option<Name> {
+        let own = &state.own;
+        own.place.as_ref().map(|place| &place.machine).or(own.wanted_on.as_ref()).cloned()
+    }
+
+    fn make(state: &State, of: &Wanted<'_, Self>) -> AnyWish {
+        let (id, volume, uid) = (of.id, of.name.clone(), state.uid(of.journal, of.stream));
+        match &state.own.import {
+            Some(volume_id) => {
+                let wish = ImportWish { id, volume_id: volume_id.clone(), size_min: of.spec.size };
+                AnyWish::make(ImportVolume { volume, uid, wish })
+            }
+            None => AnyWish::make(CreateVolume { id, volume, uid, size: of.spec.size, pool: state.pool.clone() }),
         }
     }
 
-    fn is_report(command: &Command) -> bool {
-        matches!(command, Command::Report(_))
+    fn destroy(id: EffectId) -> AnyWish {
+        AnyWish::undo(&DESTROY, id)
     }
 
-    fn urgency(command: &Command) -> Urgency {
-        match command {
-            Command::Remove
-            | Command::RemoveForced
-            | Command::RemoveWithFilesystem
-            | Command::Release
-            | Command::Destroy
-            | Command::ReleaseAttachment { .. }
-            | Command::ReleaseFilesystem { .. }
-            | Command::Report(_) => Urgency::Always,
-            _ => Urgency::WhileLeaving,
-        }
+    fn release(id: EffectId) -> AnyWish {
+        AnyWish::undo(&RELEASE, id)
     }
-
-    fn is_leaving(&self) -> bool {
-        self.life.is_leaving()
-    }
-
-    fn wake(due: Timestamp) -> Option<Command> {
-        Some(Command::Wake { due })
-    }
-}
-
-fn create(id: EffectId, volume: Name, state: &State, uid: Uid, spec: &Spec) -> CreateVolume {
-    CreateVolume { id, volume, uid, size: spec.size, pool: state.pool.clone() }
-}
-
-fn import(id: EffectId, volume: Name, uid: Uid, spec: &Spec, volume_id: &InstanceId) -> ImportVolume {
-    ImportVolume { volume, uid, wish: ImportWish { id, volume_id: volume_id.clone(), size_min: spec.size } }
 }
 
 /// Volumes, as providers keep them.
@@ -105,7 +62,7 @@ impl Make for CreateVolume {
     }
 
     fn report(attempt: u32, result: Result<ProvisionedVolume, Fault>) -> AnyCommand {
-        created(attempt, result)
+        created::<Volume>(attempt, result)
     }
 }
 
@@ -122,7 +79,7 @@ impl Make for ImportVolume {
     }
 
     fn report(attempt: u32, result: Result<ProvisionedVolume, Fault>) -> AnyCommand {
-        created(attempt, result)
+        created::<Volume>(attempt, result)
     }
 }
 
@@ -130,29 +87,15 @@ impl Make for ImportVolume {
 static DESTROY: Undo<Kept> = Undo {
     operation: Operation::DestroyVolume,
     undo: |by, ids| by.destroy_volumes(ids),
-    report: |_, attempt, result| destroyed(attempt, result),
+    report: |_, attempt, result| destroyed::<Volume>(attempt, result),
 };
 
 /// The end of a volume here; its data stays.
 static RELEASE: Undo<Kept> = Undo {
     operation: Operation::ReleaseVolume,
     undo: |by, ids| by.release_volumes(ids),
-    report: |_, attempt, result| destroyed(attempt, result),
+    report: |_, attempt, result| destroyed::<Volume>(attempt, result),
 };
-
-fn created(attempt: u32, result: Result<ProvisionedVolume, Fault>) -> AnyCommand {
-    AnyCommand::from(Command::Report(match result {
-        Ok(volume) => Report::Created { attempt, volume },
-        Err(fault) => Report::CreateFailed { attempt, fault },
-    }))
-}
-
-fn destroyed(attempt: u32, result: Result<(), Fault>) -> AnyCommand {
-    AnyCommand::from(Command::Report(match result {
-        Ok(()) => Report::Destroyed { attempt },
-        Err(fault) => Report::DestroyFailed { attempt, fault },
-    }))
-}
 
 #[cfg(test)]
 mod tests {
@@ -163,9 +106,10 @@ mod tests {
     use super::*;
     use crate::{
         contract::{Decider, NoView, given::after},
+        shell::{Kind, Work},
         storage_rules::FromPool,
-        vocab::SizeMib,
-        volume::Event,
+        vocab::{SizeMib, Timestamp},
+        volume::{Effect, Event, Spec, Where},
     };
 
     #[test]
@@ -176,7 +120,7 @@ mod tests {
         let given = [
             Event::Declared { spec },
             Event::TakenFrom { pool: pool.clone() },
-            Event::CreateRequested { at: Timestamp(1) },
+            Event::CreateRequested { base: Where::Anywhere, at: Timestamp(1) },
         ];
         let (state, _) = after::<State>(&given);
         let effect = Effect::Create { intent: Version(3), attempt: 1 };

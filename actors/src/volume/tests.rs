@@ -1,528 +1,78 @@
-//! Every reason and rejection of a volume, and what holds along every walk.
+//! The reasons and rejections of volumes only, and what holds along walks that are theirs.
 
-mod endings;
-
-use bailiwick_journal::{Cite, StreamId, Version};
+use bailiwick_journal::{Cite, Version};
 use proptest::{collection::vec, prelude::*};
 
 use super::{
-    AtCreation, Claim, Command, Effect, Event, Leftovers, Place, Reason, Rejection, Report, Spec, State, Storage,
-    VolumeFacts,
+    AtCreation, Command, Declaration, Event, Leftovers, OwnCommand, OwnEvent, OwnReport, Place, Reason, Rejection,
+    Report, State, Volume, VolumeFacts, Wanted, Where,
 };
 use crate::{
     contract::{
         Decider, NoView,
-        given::{Case, JOURNAL, Undoing, after, answer, case, hold, is_said_to_be_blocked_once, is_woken, walk},
+        given::{Case, JOURNAL, after, case, hold},
     },
-    policy::Document,
-    ports::{AttachmentInfo, ProvisionedVolume},
-    storage_rules::{ClaimedBy, FromPool},
-    vocab::{EffectId, Fault, FaultCode, InstanceId, Life, Name, SizeMib, SkippedStorage, Timestamp},
+    ports::AttachmentInfo,
+    storage::tests::{
+        NOW, Sample, attempt, by, creating, dead, dying, name, not_undone, owner, pool, promises_are_kept, provisioned,
+        releasing, removed, reserved, short_of_patience, tried_on,
+    },
+    storage_rules::FromPool,
+    vocab::{EffectId, FaultCode, InstanceId, Timestamp, Zone},
 };
 
-const NOW: Timestamp = Timestamp(100_000);
-
-fn stream() -> StreamId {
-    "volume/data".parse().expect("a stream")
-}
-
-fn name(text: &str) -> Name {
-    text.parse().expect("a name")
-}
-
-fn spec(size: u64) -> Spec {
-    Spec { provider: name("local"), size: SizeMib(size) }
-}
-
-fn volume(at: u64, size: u64) -> ProvisionedVolume {
-    let effect = EffectId::of(JOURNAL, &stream(), Version(at));
-    ProvisionedVolume { effect, volume_id: InstanceId("v-1".into()), size: SizeMib(size) }
-}
-
-fn fault(code: FaultCode) -> Fault {
-    Fault::new(code, "no")
-}
-
-fn declared() -> Vec<Event> {
-    vec![Event::Declared { spec: spec(64) }, Event::CreateRequested { at: Timestamp(1) }]
-}
-
-fn asked(machine: &str) -> Command {
-    let by = ClaimedBy { machine: name(machine), is_persistent: false };
-    let pool = FromPool { name: "local".parse().expect("a pool's name"), attributes: Default::default() };
-    let owner = format!("machine/{machine}").parse().ok();
-    Command::Claim(Box::new(Claim { spec: spec(64), pool, by, owner, filesystem: Some(name("files")) }))
-}
-
-/// For machine `web-1`, with room for its attachment and for a filesystem.
-fn claimed() -> Vec<Event> {
-    let machine = || name("web-1");
-    vec![
-        Event::Declared { spec: spec(64) },
-        Event::TakenFrom {
-            pool: FromPool { name: "local".parse().expect("a pool's name"), attributes: Default::default() },
-        },
-        Event::OwnedBy { owner: "machine/web-1".parse().expect("a stream") },
-        Event::Claimed { by: ClaimedBy { machine: machine(), is_persistent: false } },
-        Event::WantedOn { machine: machine() },
-        Event::AttachmentReserved { machine: machine() },
-        Event::FilesystemReserved { filesystem: name("files") },
-    ]
-}
-
-fn provisioned() -> Vec<Event> {
-    [declared(), vec![Event::Created { volume: volume(2, 64) }]].concat()
-}
-
-fn waiting(until: u64) -> Vec<Event> {
-    let event = Event::CreateRetryScheduled { until: Timestamp(until), fault: fault(FaultCode::Unavailable) };
-    [declared(), vec![event]].concat()
-}
-
-fn given_up() -> Vec<Event> {
-    [declared(), vec![Event::CreateGivenUp { fault: fault(FaultCode::InvalidArgument), again: None }]].concat()
-}
-
-fn reserved() -> Vec<Event> {
-    [provisioned(), vec![Event::AttachmentReserved { machine: name("web") }]].concat()
-}
-
-fn protected() -> Vec<Event> {
-    [declared(), vec![Event::Protected { on: true }]].concat()
-}
-
-fn dying() -> Vec<Event> {
-    [reserved(), vec![Event::RemovalBegan]].concat()
-}
-
-fn dead() -> Vec<Event> {
-    [provisioned(), vec![Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: Timestamp(5) }]].concat()
-}
-
-fn removed() -> Vec<Event> {
-    [dead(), vec![Event::Destroyed, Event::Removed]].concat()
-}
-
-fn releasing() -> Vec<Event> {
-    let going = [Event::ReleaseWanted, Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: Timestamp(5) }];
-    [provisioned(), going.into()].concat()
-}
+/// The reasons of volumes only.
+pub(crate) const OWN: &[Reason] = &[
+    Reason::NewlyDeclared,
+    Reason::WaitsForMachine,
+    Reason::MachineReady,
+    Reason::AlreadyBegun,
+    Reason::FilesystemWanted,
+    Reason::FilesystemGone,
+    Reason::FilesystemUnknown,
+    Reason::AwaitsFilesystem,
+    Reason::StorageLost,
+    Reason::StorageFound,
+    Reason::StorageReturned,
+    Reason::DeclaredAnew,
+];
 
 fn lost() -> Vec<Event> {
-    [reserved(), vec![Event::Lost { at: Timestamp(4) }]].concat()
-}
-
-fn not_undone(attempt: u32, code: FaultCode) -> Command {
-    Command::Report(Report::DestroyFailed { attempt, fault: fault(code) })
+    [reserved(), vec![Event::Own(OwnEvent::Lost { at: Timestamp(4) })]].concat()
 }
 
 fn shown(is_shown: bool, at: u64) -> Command {
-    let effect = EffectId::of(JOURNAL, &stream(), Version(at));
-    Command::Report(if is_shown { Report::Found { effect } } else { Report::Lost { effect } })
-}
-
-fn failed(attempt: u32, code: FaultCode) -> Command {
-    Command::Report(Report::CreateFailed { attempt, fault: fault(code) })
-}
-
-fn created(attempt: u32, at: u64, size: u64) -> Command {
-    Command::Report(Report::Created { attempt, volume: volume(at, size) })
+    let effect = Volume::effect(at);
+    Command::Report(Report::Own(if is_shown { OwnReport::Found { effect } } else { OwnReport::Lost { effect } }))
 }
 
 /// It was destroyed, and is shown all the same.
 fn returned() -> Command {
-    Command::DestroyReturned { provider: name("local"), of: Version(2) }
+    Command::Own(OwnCommand::DestroyReturned { provider: name("local"), of: Version(2) })
 }
 
 fn back() -> Event {
-    Event::Returned { provider: name("local"), of: Version(2), at: NOW }
+    Event::Own(OwnEvent::Returned { provider: name("local"), of: Version(2), at: NOW })
 }
 
 fn released_and_back() -> Vec<Event> {
     [releasing(), vec![Event::Destroyed, Event::Removed, back()]].concat()
 }
 
-fn table() -> Vec<Case<State>> {
-    use Reason as R;
-    let reserve = |machine| Command::ReserveAttachment { machine: name(machine) };
-    let release = |machine| Command::ReleaseAttachment { machine: name(machine) };
-    let scheduled = |code| Event::CreateRetryScheduled { until: Timestamp(130_000), fault: fault(code) };
-    let begun = vec![Event::Declared { spec: spec(64) }, Event::CreateRequested { at: NOW }];
-    let released = || Event::AttachmentReleased { machine: name("web") };
-    vec![
-        case(declared(), Command::Protect { on: true }, Ok((R::ProtectionAsked, vec![Event::Protected { on: true }]))),
-        case(declared(), Command::Protect { on: false }, Ok((R::ProtectionKnown, vec![]))),
-        case([], Command::Protect { on: true }, Err(Rejection::NotDeclared)),
-        case(protected(), Command::Remove, Err(Rejection::Protected)),
-        case(protected(), Command::RemoveForced, Err(Rejection::Protected)),
-        case(protected(), Command::Release, Err(Rejection::Protected)),
-        case(protected(), Command::Destroy, Err(Rejection::Protected)),
-        case(protected(), Command::RemoveWithFilesystem, Err(Rejection::Protected)),
-        case([], Command::Declare(spec(64)), Ok((R::NewlyDeclared, begun.clone()))),
-        case(removed(), Command::Declare(spec(64)), Ok((R::NewlyDeclared, begun))),
-        case(declared(), Command::Declare(spec(64)), Ok((R::AlreadyAsDeclared, vec![]))),
-        case(declared(), Command::Declare(spec(65)), Err(Rejection::Immutable { field: "spec.size".into() })),
-        case(dead(), Command::Declare(spec(64)), Err(Rejection::Leaving { life: Life::Dead })),
-        case(declared(), created(1, 2, 64), Ok((R::StorageMade, vec![Event::Created { volume: volume(2, 64) }]))),
-        case(declared(), created(2, 2, 64), Err(Rejection::UnknownAttempt { attempt: 2 })),
-        // Less than was asked for is not what was asked for, and asking again does not make it more.
-        case(
-            declared(),
-            created(1, 2, 63),
-            Ok((
-                R::NotRetryable,
-                vec![Event::CreateGivenUp {
-                    fault: Fault::new(FaultCode::OutOfRange, "the provider created only 63M of what was requested"),
-                    again: None,
-                }],
-            )),
-        ),
-        case(provisioned(), created(1, 2, 64), Ok((R::StaleReport, vec![]))),
-        // Who cannot be released can be destroyed, once no provider is being asked any more; and not the other way round.
-        case(releasing(), Command::Destroy, Err(Rejection::BeingReleased)),
-        case(
-            [releasing(), vec![Event::DestroyGivenUp { fault: fault(FaultCode::Unimplemented) }]].concat(),
-            Command::Destroy,
-            Ok((R::DestroyInstead, vec![Event::DestroyWanted, Event::DestroyRequested { at: NOW }])),
-        ),
-        // A machine of a set asks for it, in the name that nobody else has.
-        case([], asked("web-1"), Ok((R::MachineAsks, claimed()))),
-        case(claimed(), asked("web-1"), Ok((R::AlreadyAsDeclared, vec![]))),
-        case(claimed(), asked("web-2"), Err(Rejection::NotOfMachine { machine: name("web-2") })),
-        case(provisioned(), asked("web-1"), Err(Rejection::NotOfMachine { machine: name("web-1") })),
-        case(dying(), asked("web-1"), Err(Rejection::Leaving { life: Life::Dying })),
-        case(claimed(), Command::Keep, Ok((R::MachineGoes, vec![Event::Kept]))),
-        case(provisioned(), Command::Keep, Ok((R::NotClaimed, vec![]))),
-        case([], Command::Keep, Err(Rejection::NotDeclared)),
-        case(dead(), Command::Release, Err(Rejection::BeingDestroyed)),
-        case(dying(), Command::Release, Ok((R::ReleaseInstead, vec![Event::ReleaseWanted]))),
-        case(
-            [reserved(), vec![Event::ReleaseWanted, Event::RemovalBegan]].concat(),
-            Command::Destroy,
-            Ok((R::DestroyInstead, vec![Event::DestroyWanted])),
-        ),
-        // Whoever cannot let go of it is asked neither again nor to destroy it.
-        case(
-            releasing(),
-            not_undone(1, FaultCode::Unimplemented),
-            Ok((R::CannotRelease, vec![Event::DestroyGivenUp { fault: fault(FaultCode::Unimplemented) }])),
-        ),
-        case(
-            releasing(),
-            not_undone(1, FaultCode::PermissionDenied),
-            Ok((
-                R::WorthRetrying,
-                vec![Event::DestroyRetryScheduled {
-                    until: NOW.after(30_000),
-                    fault: fault(FaultCode::PermissionDenied),
-                }],
-            )),
-        ),
-        case(
-            dead(),
-            not_undone(1, FaultCode::Unimplemented),
-            Ok((
-                R::WorthRetrying,
-                vec![Event::DestroyRetryScheduled { until: NOW.after(30_000), fault: fault(FaultCode::Unimplemented) }],
-            )),
-        ),
-        case(releasing(), not_undone(2, FaultCode::Unimplemented), Ok((R::StaleReport, vec![]))),
-        case(removed(), returned(), Ok((R::StorageReturned, vec![back()]))),
-        case(provisioned(), returned(), Ok((R::DeclaredAnew, vec![]))),
-        case(vec![], returned(), Err(Rejection::NotDeclared)),
-        // What came back is destroyed, also where the one before was to be let go of.
-        case(
-            released_and_back(),
-            not_undone(1, FaultCode::Unimplemented),
-            Ok((
-                R::WorthRetrying,
-                vec![Event::DestroyRetryScheduled { until: NOW.after(30_000), fault: fault(FaultCode::Unimplemented) }],
-            )),
-        ),
-        case(
-            released_and_back(),
-            Command::Report(Report::Destroyed { attempt: 1 }),
-            Ok((R::StorageAbsent, vec![Event::Destroyed, Event::Removed])),
-        ),
-        case(provisioned(), shown(false, 2), Ok((R::StorageLost, vec![Event::Lost { at: NOW }]))),
-        case(dying(), shown(false, 2), Ok((R::StorageLost, vec![Event::Lost { at: NOW }]))),
-        case(provisioned(), shown(false, 1), Ok((R::StaleReport, vec![]))),
-        case(declared(), shown(false, 2), Ok((R::StaleReport, vec![]))),
-        case(lost(), shown(false, 2), Ok((R::StaleReport, vec![]))),
-        case(lost(), shown(true, 2), Ok((R::StorageFound, vec![Event::Found]))),
-        case(provisioned(), shown(true, 2), Ok((R::StaleReport, vec![]))),
-        case(
-            declared(),
-            failed(1, FaultCode::Unavailable),
-            Ok((R::WorthRetrying, vec![scheduled(FaultCode::Unavailable)])),
-        ),
-        case(declared(), failed(1, FaultCode::Aborted), Ok((R::OutcomeUnknown, vec![scheduled(FaultCode::Aborted)]))),
-        case(
-            [waiting(5), vec![Event::AttemptBegun]].concat(),
-            failed(2, FaultCode::Unavailable),
-            Ok((
-                R::RetriesExhausted,
-                vec![Event::CreateGivenUp { fault: fault(FaultCode::Unavailable), again: Some(NOW.after(1_800_000)) }],
-            )),
-        ),
-        case(waiting(100_000), Command::Wake { due: NOW }, Ok((R::RetryDue, vec![Event::AttemptBegun]))),
-        case(waiting(100_001), Command::Wake { due: NOW }, Ok((R::NotDueYet, vec![]))),
-        case(declared(), Command::Wake { due: NOW }, Ok((R::NothingWaits, vec![]))),
-        case(given_up(), Command::RetryProvisioning, Ok((R::OperatorRetries, vec![Event::AttemptBegun]))),
-        case(declared(), Command::RetryProvisioning, Ok((R::NothingToRetry, vec![]))),
-        case(removed(), Command::RetryProvisioning, Err(Rejection::NotDeclared)),
-        case(
-            dead(),
-            Command::Report(Report::Destroyed { attempt: 1 }),
-            Ok((R::StorageAbsent, vec![Event::Destroyed, Event::Removed])),
-        ),
-        case(
-            dead(),
-            Command::Report(Report::DestroyFailed { attempt: 1, fault: fault(FaultCode::FailedPrecondition) }),
-            Ok((
-                R::WorthRetrying,
-                vec![Event::DestroyRetryScheduled {
-                    until: Timestamp(130_000),
-                    fault: fault(FaultCode::FailedPrecondition),
-                }],
-            )),
-        ),
-        case(
-            provisioned(),
-            Command::Remove,
-            Ok((R::RemovalAsked, vec![Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: NOW }])),
-        ),
-        case(reserved(), Command::Remove, Ok((R::RemovalBlocked, vec![Event::RemovalBegan]))),
-        case(dying(), Command::Remove, Ok((R::AlreadyGoing, vec![]))),
-        case(removed(), Command::Remove, Ok((R::AlreadyGone, vec![]))),
-        case([], Command::Remove, Err(Rejection::NotDeclared)),
-        case(
-            declared(),
-            reserve("web"),
-            Ok((R::AttachmentWanted, vec![Event::AttachmentReserved { machine: name("web") }])),
-        ),
-        case(reserved(), reserve("web"), Err(Rejection::StillReserved)),
-        case(reserved(), reserve("db"), Err(Rejection::AttachedElsewhere { machine: name("web") })),
-        case(dying(), reserve("web"), Err(Rejection::Leaving { life: Life::Dying })),
-        case(reserved(), release("web"), Ok((R::AttachmentGone, vec![released()]))),
-        case(
-            dying(),
-            release("web"),
-            Ok((R::LastAttachmentGone, vec![released(), Event::Died, Event::DestroyRequested { at: NOW }])),
-        ),
-        case(reserved(), release("db"), Ok((R::AttachmentUnknown, vec![]))),
-        case([], declare_on("web"), Ok((R::WaitsForMachine, placed()))),
-        case(placed(), declare_on("web"), Ok((R::AlreadyAsDeclared, vec![]))),
-        case(placed(), declare_on("db"), Err(Rejection::Immutable { field: "spec.machine".into() })),
-        case(
-            placed(),
-            Command::Create { place: place() },
-            Ok((R::MachineReady, vec![Event::CreateRequestedAt { place: place(), at: NOW }])),
-        ),
-        case(declared(), Command::Create { place: place() }, Ok((R::AlreadyBegun, vec![]))),
-        case(
-            declared(),
-            Command::Report(Report::Made {
-                attempt: 1,
-                volume: volume(2, 64),
-                facts: told(),
-                attached: Some(at_creation()),
-            }),
-            Ok((
-                R::StorageMade,
-                vec![
-                    Event::Created { volume: volume(2, 64) },
-                    Event::Described { facts: told() },
-                    Event::AttachedAtCreation { at_creation: at_creation() },
-                ],
-            )),
-        ),
-        case(
-            provisioned(),
-            Command::Release,
-            Ok((
-                R::ReleaseAsked,
-                vec![Event::ReleaseWanted, Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: NOW }],
-            )),
-        ),
-        // What refused before it began has left nothing to destroy.
-        case(
-            refused(),
-            Command::Remove,
-            Ok((R::RemovalAsked, vec![Event::RemovalBegan, Event::Died, Event::CreateDropped, Event::Removed])),
-        ),
-        case(
-            [provisioned(), vec![Event::RemovalBegan, Event::Died]].concat(),
-            Command::Remove,
-            Ok((R::StorageLeft, vec![Event::DestroyRequested { at: NOW }])),
-        ),
-        case(
-            provisioned(),
-            Command::ReserveFilesystem { filesystem: name("files") },
-            Ok((R::FilesystemWanted, vec![Event::FilesystemReserved { filesystem: name("files") }])),
-        ),
-        case(holding(), Command::Remove, Err(Rejection::HoldsFilesystem { filesystem: name("files") })),
-        case(
-            holding(),
-            Command::ReserveFilesystem { filesystem: name("more") },
-            Err(Rejection::HoldsFilesystem { filesystem: name("files") }),
-        ),
-        case(
-            holding(),
-            Command::ReleaseFilesystem { filesystem: name("files"), leaves: Leftovers::default() },
-            Ok((
-                R::FilesystemGone,
-                vec![Event::FilesystemReleased { filesystem: name("files"), leaves: Leftovers::default() }],
-            )),
-        ),
-        case(
-            holding(),
-            Command::ReleaseFilesystem { filesystem: name("more"), leaves: Leftovers::default() },
-            Ok((R::FilesystemUnknown, vec![])),
-        ),
-        case(holding(), Command::RemoveWithFilesystem, Ok((R::AwaitsFilesystem, vec![Event::RemovalBegan]))),
-        case(
-            provisioned(),
-            Command::RemoveWithFilesystem,
-            Ok((R::RemovalAsked, vec![Event::RemovalBegan, Event::Died, Event::DestroyRequested { at: NOW }])),
-        ),
-        // It dies with the last that it waits for: the filesystem on it, or its attachment.
-        case(
-            [holding(), vec![Event::RemovalBegan]].concat(),
-            Command::ReleaseFilesystem { filesystem: name("files"), leaves: Leftovers::default() },
-            Ok((
-                R::FilesystemGone,
-                vec![
-                    Event::FilesystemReleased { filesystem: name("files"), leaves: Leftovers::default() },
-                    Event::Died,
-                    Event::DestroyRequested { at: NOW },
-                ],
-            )),
-        ),
-        case(
-            [dying(), vec![Event::FilesystemReserved { filesystem: name("files") }]].concat(),
-            Command::ReleaseAttachment { machine: name("web") },
-            Ok((R::AttachmentGone, vec![Event::AttachmentReleased { machine: name("web") }])),
-        ),
-        case(
-            dying(),
-            Command::RemoveForced,
-            Ok((
-                R::RemovalForced,
-                vec![
-                    Event::Skipped { what: SkippedStorage::Attachment { machine: name("web") } },
-                    Event::Died,
-                    Event::DestroyRequested { at: NOW },
-                ],
-            )),
-        ),
-        case(
-            dead(),
-            Command::RemoveForced,
-            Ok((
-                R::RemovalForced,
-                vec![
-                    Event::Skipped {
-                        what: SkippedStorage::Undoing { effect: EffectId::of(JOURNAL, &stream(), Version(2)) },
-                    },
-                    Event::Removed,
-                ],
-            )),
-        ),
-        case(removed(), Command::RemoveForced, Ok((R::AlreadyGone, vec![]))),
-        case([], Command::RemoveForced, Err(Rejection::NotDeclared)),
-        case(
-            [],
-            import("old.img"),
-            Ok((
-                R::NewlyDeclared,
-                vec![
-                    Event::Declared { spec: spec(64) },
-                    Event::ImportWanted { volume_id: InstanceId("old.img".into()) },
-                    Event::CreateRequested { at: NOW },
-                ],
-            )),
-        ),
-        case(imported(), import("old.img"), Ok((R::AlreadyAsDeclared, vec![]))),
-        case(
-            [],
-            declare_from("fast", None),
-            Ok((
-                R::NewlyDeclared,
-                vec![
-                    Event::Declared { spec: spec(64) },
-                    Event::TakenFrom { pool: pool("fast") },
-                    Event::CreateRequested { at: NOW },
-                ],
-            )),
-        ),
-        case(
-            [],
-            declare_from("fast", Some("web")),
-            Ok((
-                R::WaitsForMachine,
-                vec![
-                    Event::Declared { spec: spec(64) },
-                    Event::TakenFrom { pool: pool("fast") },
-                    Event::WantedOn { machine: name("web") },
-                ],
-            )),
-        ),
-        case(from_pool(), declare_from("fast", None), Ok((R::AlreadyAsDeclared, vec![]))),
-        case(from_pool(), declare_from("slow", None), Err(Rejection::Immutable { field: "spec.pool".into() })),
-        case(from_pool(), Command::Declare(spec(64)), Err(Rejection::Immutable { field: "spec.pool".into() })),
-        case(imported(), import("other.img"), Err(Rejection::Immutable { field: "spec.import".into() })),
-    ]
-}
-
-#[test]
-fn what_is_there_for_something_else_says_so_and_keeps_to_it() {
-    let owner = |machine: &str| Some(format!("machine/{machine}").parse().expect("a stream"));
-    let wanted = declare_from("fast", Some("web"));
-    let answer = |given: &[Event], command: Command| {
-        answer(&stream(), &after::<State>(given), &command, NOW, &Document::default())
-    };
-    let made = answer(&[], wanted.clone().owned_by(owner("web"))).expect("done");
-    assert_eq!(made.events[1], Event::OwnedBy { owner: owner("web").expect("one") });
-    assert_eq!(after::<State>(&made.events).0.owner, owner("web"));
-    let asked = |machine| answer(&made.events, wanted.clone().owned_by(owner(machine)));
-    assert_eq!(asked("web").expect("done").reason, Reason::AlreadyAsDeclared);
-    assert_eq!(asked("db"), Err(Rejection::Immutable { field: "owner".into() }));
-    assert_eq!(answer(&made.events, wanted.clone()).expect("done").reason, Reason::AlreadyAsDeclared);
-    assert!(answer(&from_pool(), wanted.owned_by(owner("web"))).is_err(), "it was declared for its own sake");
-}
-
-fn pool(pool: &str) -> FromPool {
-    let attributes = [("tier".to_owned(), "gold".to_owned())].into();
-    FromPool { name: pool.parse().expect("a pool's name"), attributes }
-}
-
-fn declare_from(from: &str, machine: Option<&str>) -> Command {
-    Command::declaration(spec(64), machine.map(name), Some(pool(from)))
-}
-
-fn from_pool() -> Vec<Event> {
-    let mut events = declared();
-    events.insert(1, Event::TakenFrom { pool: pool("fast") });
-    events
-}
-
-fn import(volume_id: &str) -> Command {
-    Command::Import { spec: spec(64), volume_id: InstanceId(volume_id.into()), machine: None }
+fn declare(machine: Option<&str>, import: Option<&str>, from: Option<FromPool>) -> Command {
+    let import = import.map(|id| InstanceId(id.into()));
+    let wanted = Wanted { machine: machine.map(name), import };
+    Declaration { wanted, pool: from, ..Declaration::of(Volume::spec(64)) }.into()
 }
 
 fn imported() -> Vec<Event> {
-    let mut events = declared();
-    events.insert(1, Event::ImportWanted { volume_id: InstanceId("old.img".into()) });
+    let mut events = creating();
+    events.insert(1, Event::Own(OwnEvent::ImportWanted { volume_id: InstanceId("old.img".into()) }));
     events
 }
 
-fn declare_on(machine: &str) -> Command {
-    Command::DeclareOn { spec: spec(64), machine: name(machine) }
-}
-
 fn placed() -> Vec<Event> {
-    vec![Event::Declared { spec: spec(64) }, Event::WantedOn { machine: name("web") }]
+    vec![Event::Declared { spec: Volume::spec(64) }, Event::Own(OwnEvent::WantedOn { machine: name("web") })]
 }
 
 fn place() -> Place {
@@ -538,141 +88,217 @@ fn at_creation() -> AtCreation {
     AtCreation { machine: name("web"), info: AttachmentInfo { path: "/dev/sda1".into(), read_only: false } }
 }
 
-fn refused() -> Vec<Event> {
-    let event = Event::CreateRetryScheduled { until: Timestamp(5), fault: fault(FaultCode::FailedPrecondition) };
-    [declared(), vec![event]].concat()
-}
-
 fn holding() -> Vec<Event> {
-    [provisioned(), vec![Event::FilesystemReserved { filesystem: name("files") }]].concat()
+    [provisioned(), vec![reserve_files()]].concat()
 }
 
-/// A call, and the time at which it is said to take too long.
-fn owed(call: Effect, deadline: u64) -> std::collections::BTreeSet<Effect> {
-    [call, Effect::WakeAt(Timestamp(deadline))].into()
+fn reserve_files() -> Event {
+    Event::Own(OwnEvent::FilesystemReserved { filesystem: name("files") })
 }
 
-#[test]
-fn every_reason_and_rejection_has_its_case() {
-    let mut policy = Document::default();
-    policy.storage.attempts_max = 2;
-    policy.retries.permanent_max = 1;
-    let rejections = [
-        "not-declared",
-        "leaving",
-        "immutable",
-        "attached-elsewhere",
-        "still-reserved",
-        "unknown-attempt",
-        "holds-filesystem",
-        "being-released",
-        "being-destroyed",
-        "not-of-machine",
-        "protected",
-    ];
-    // What takes too long is so at a later time than all else.
-    let deadline = Timestamp(5 + 15 * 60_000);
-    let said = Ok((Reason::Overdue, vec![Event::Overdue { at: deadline }]));
-    let overdue = case(dead(), Command::Wake { due: deadline }, said).at(deadline);
-    let cases = table().into_iter().chain([overdue]).collect();
-    hold(&stream(), NOW, &policy, cases, Reason::ALL, &rejections);
+fn let_go(filesystem: &str) -> Command {
+    Command::Own(OwnCommand::ReleaseFilesystem { filesystem: name(filesystem), leaves: Leftovers::default() })
 }
 
-#[test]
-fn without_a_limit_it_is_tried_for_ever() {
-    let mut events = declared();
-    for _ in 0..100 {
-        let retry = Event::CreateRetryScheduled { until: Timestamp(5), fault: fault(FaultCode::Unavailable) };
-        events.extend([retry, Event::AttemptBegun]);
-    }
-    let given = after::<State>(&events);
-    let decision = answer(&stream(), &given, &failed(101, FaultCode::Unavailable), NOW, &Document::default()).unwrap();
-    let until = NOW.after(Document::default().storage.retry_max_ms);
-    let fault = fault(FaultCode::Unavailable);
-    assert_eq!(decision.events, [Event::CreateRetryScheduled { until, fault }]);
+fn released_files() -> Event {
+    Event::Own(OwnEvent::FilesystemReleased { filesystem: name("files"), leaves: Leftovers::default() })
 }
 
-#[test]
-fn all_attempts_share_one_intent() {
-    let again = after::<State>(&[waiting(5), vec![Event::AttemptBegun]].concat());
-    assert_eq!(again.0.pending(&NoView), [Effect::Create { intent: Version(2), attempt: 2 }].into());
-    assert_eq!(
-        after::<State>(&dead()).0.pending(&NoView),
-        owed(Effect::Destroy { of: Version(2), attempt: 1 }, 900_005)
-    );
-}
-
-fn command(state: &State, version: Version, kind: u8, value: u8) -> Command {
-    let attempt = state.effort().map_or(1, |effort| effort.attempt) + u32::from(value.is_multiple_of(8));
-    let intent = match &state.storage {
-        Storage::Creating(effort) => effort.intent,
-        Storage::Provisioned { intent, .. } => *intent,
-        Storage::Destroying { of, .. } => *of,
-        Storage::None => version,
-    };
-    let machine = name(if value.is_multiple_of(3) { "db" } else { "web" });
-    let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
-    match kind % 23 {
-        22 => Command::Destroy,
-        21 => shown(value.is_multiple_of(2), intent.0),
-        18 => Command::RemoveWithFilesystem,
-        19 => Command::RemoveForced,
-        20 => import(machine.as_str()),
-        12 => declare_on(machine.as_str()),
-        13 => Command::Create { place: place() },
-        14 => Command::Release,
-        15 => Command::ReserveFilesystem { filesystem: name("files") },
-        16 => Command::ReleaseFilesystem { filesystem: name("files"), leaves: Leftovers::default() },
-        17 => Command::Report(Report::Made {
-            attempt,
-            volume: volume(intent.0, 64),
-            facts: told(),
-            attached: value.is_multiple_of(2).then(at_creation),
+fn declarations() -> Vec<Case<State>> {
+    use Reason as R;
+    let immutable = |field: &str| Err(Rejection::Immutable { field: field.into() });
+    let declared = || Event::Declared { spec: Volume::spec(64) };
+    let begun = || Event::CreateRequested { base: Where::Anywhere, at: NOW };
+    let create = |place| Command::Own(OwnCommand::Create { place });
+    let import_wanted = Event::Own(OwnEvent::ImportWanted { volume_id: InstanceId("old.img".into()) });
+    let from_fast = || Event::TakenFrom { pool: pool("fast") };
+    vec![
+        case([], declare(None, None, None), Ok((R::NewlyDeclared, vec![declared(), begun()]))),
+        case(removed(), declare(None, None, None), Ok((R::NewlyDeclared, vec![declared(), begun()]))),
+        case([], declare(Some("web"), None, None), Ok((R::WaitsForMachine, placed()))),
+        case(placed(), declare(Some("web"), None, None), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(placed(), declare(Some("db"), None, None), immutable("spec.machine")),
+        case(
+            placed(),
+            create(place()),
+            Ok((R::MachineReady, vec![Event::CreateRequested { base: Where::At(place()), at: NOW }])),
+        ),
+        case(
+            placed(),
+            Command::Own(OwnCommand::CreateIn { place: place(), zone: Zone("a".into()) }),
+            Ok((
+                R::MachineReady,
+                vec![
+                    Event::CreateRequested { base: Where::At(place()), at: NOW },
+                    Event::Own(OwnEvent::SitedIn { zone: Zone("a".into()) }),
+                ],
+            )),
+        ),
+        case(creating(), create(place()), Ok((R::AlreadyBegun, vec![]))),
+        case([], create(place()), Err(Rejection::NotDeclared)),
+        case(
+            [],
+            declare(None, Some("old.img"), None),
+            Ok((R::NewlyDeclared, vec![declared(), import_wanted, begun()])),
+        ),
+        case(imported(), declare(None, Some("old.img"), None), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(imported(), declare(None, Some("other.img"), None), immutable("spec.import")),
+        case(
+            [],
+            declare(None, None, Some(pool("fast"))),
+            Ok((R::NewlyDeclared, vec![declared(), from_fast(), begun()])),
+        ),
+        case(
+            [],
+            declare(Some("web"), None, Some(pool("fast"))),
+            Ok((R::WaitsForMachine, [vec![declared(), from_fast()], placed().split_off(1)].concat())),
+        ),
+        case(reserved(), Command::ReserveAttachment { machine: name("db") }, {
+            Err(Rejection::AttachedElsewhere { machine: name("web") })
         }),
-        0 | 1 => Command::Declare(spec(if value.is_multiple_of(5) { 65 } else { 64 })),
-        2 => Command::Remove,
-        3 => Command::RetryProvisioning,
-        4 => Command::ReserveAttachment { machine },
-        5 => Command::ReleaseAttachment { machine },
-        6 => Command::Wake { due: Timestamp(0) },
-        7 | 8 => created(attempt, if value.is_multiple_of(7) { 1 } else { intent.0 }, 60 + u64::from(value % 8)),
-        9 => Command::Report(Report::CreateFailed { attempt, fault }),
-        10 => Command::Report(Report::Destroyed { attempt }),
-        _ => Command::Report(Report::DestroyFailed { attempt, fault }),
-    }
+        case(
+            creating(),
+            Command::Report(Report::Own(OwnReport::Made {
+                attempt: 1,
+                volume: Volume::made_at(2, 64),
+                facts: told(),
+                attached: Some(at_creation()),
+            })),
+            Ok((
+                R::StorageMade,
+                vec![
+                    Event::Created { made: Volume::made_at(2, 64) },
+                    Event::Own(OwnEvent::Described { facts: told() }),
+                    Event::Own(OwnEvent::AttachedAtCreation { at_creation: at_creation() }),
+                ],
+            )),
+        ),
+    ]
+}
+
+fn endings() -> Vec<Case<State>> {
+    use Reason as R;
+    let with_filesystem = || Command::Own(OwnCommand::RemoveWithFilesystem);
+    let reserve = |filesystem| Command::Own(OwnCommand::ReserveFilesystem { filesystem: name(filesystem) });
+    let holds = || Err(Rejection::HoldsFilesystem { filesystem: name("files") });
+    let dies = || vec![Event::Died, Event::DestroyRequested { at: NOW }];
+    vec![
+        case([creating(), vec![Event::Protected { on: true }]].concat(), with_filesystem(), Err(Rejection::Protected)),
+        case(provisioned(), reserve("files"), Ok((R::FilesystemWanted, vec![reserve_files()]))),
+        case(dying(), reserve("files"), Err(Rejection::Leaving { life: crate::vocab::Life::Dying })),
+        case(holding(), Command::Remove, holds()),
+        case(holding(), reserve("more"), holds()),
+        case(holding(), let_go("files"), Ok((R::FilesystemGone, vec![released_files()]))),
+        case(holding(), let_go("more"), Ok((R::FilesystemUnknown, vec![]))),
+        case(holding(), with_filesystem(), Ok((R::AwaitsFilesystem, vec![Event::RemovalBegan]))),
+        case(provisioned(), with_filesystem(), Ok((R::RemovalAsked, [vec![Event::RemovalBegan], dies()].concat()))),
+        // It dies with the last that it waits for: the filesystem on it, or its attachment.
+        case(
+            [holding(), vec![Event::RemovalBegan]].concat(),
+            let_go("files"),
+            Ok((R::FilesystemGone, [vec![released_files()], dies()].concat())),
+        ),
+        case(
+            [dying(), vec![reserve_files()]].concat(),
+            Command::ReleaseAttachment { machine: name("web") },
+            Ok((R::AttachmentGone, vec![Event::AttachmentReleased { machine: name("web") }])),
+        ),
+        case(removed(), returned(), Ok((R::StorageReturned, vec![back()]))),
+        case(provisioned(), returned(), Ok((R::DeclaredAnew, vec![]))),
+        case(vec![], returned(), Err(Rejection::NotDeclared)),
+        // What came back is destroyed, also where the one before was to be let go of.
+        case(released_and_back(), not_undone(1, FaultCode::Unimplemented), tried_on(FaultCode::Unimplemented)),
+        case(
+            released_and_back(),
+            Command::Report(Report::Destroyed { attempt: 1 }),
+            Ok((R::StorageAbsent, vec![Event::Destroyed, Event::Removed])),
+        ),
+        case(provisioned(), shown(false, 2), Ok((R::StorageLost, vec![Event::Own(OwnEvent::Lost { at: NOW })]))),
+        case(dying(), shown(false, 2), Ok((R::StorageLost, vec![Event::Own(OwnEvent::Lost { at: NOW })]))),
+        case(provisioned(), shown(false, 1), Ok((R::StaleReport, vec![]))),
+        case(creating(), shown(false, 2), Ok((R::StaleReport, vec![]))),
+        case(lost(), shown(false, 2), Ok((R::StaleReport, vec![]))),
+        case(lost(), shown(true, 2), Ok((R::StorageFound, vec![Event::Own(OwnEvent::Found)]))),
+        case(provisioned(), shown(true, 2), Ok((R::StaleReport, vec![]))),
+        case(dead(), shown(true, 2), Ok((R::StaleReport, vec![]))),
+    ]
+}
+
+#[test]
+fn every_reason_and_rejection_of_volumes_only_has_its_case() {
+    let rejections = ["not-declared", "leaving", "immutable", "attached-elsewhere", "holds-filesystem", "protected"];
+    let cases = declarations().into_iter().chain(endings()).collect();
+    hold(&Volume::stream(), NOW, &short_of_patience(), cases, OWN, &rejections);
+}
+
+#[test]
+fn one_that_a_machine_of_a_set_asks_for_has_room_for_the_filesystem_on_it() {
+    let claim = super::Claim {
+        spec: Volume::spec(64),
+        pool: pool("fast"),
+        by: by("web-1"),
+        owner: Some(owner("web-1")),
+        filesystem: Some(name("files")),
+    };
+    let then = [crate::storage::tests::claimed(), vec![reserve_files()]].concat();
+    let cases = vec![case([], Command::Claim(Box::new(claim)), Ok((Reason::MachineAsks, then)))];
+    hold::<State>(&Volume::stream(), NOW, &short_of_patience(), cases, &[], &[]);
 }
 
 proptest! {
     #[test]
     fn no_walk_leaves_what_a_volume_promises(dice in vec((any::<u8>(), any::<u8>(), any::<u32>()), 0..60)) {
-        walk::<State>(&stream(), &Document::default(), &dice, command, |before, state, _| {
-            use Life::{Alive, Dead, Dying, Removed, Undeclared};
-            let allowed = before.life == state.life || matches!(
-                (before.life, state.life),
-                (Undeclared | Removed, Alive) | (Alive, Dying | Dead | Removed) | (Dying, Dead | Removed) | (Dead, Removed)
-            );
-            assert!(allowed, "{} to {}", before.life, state.life);
-            assert!(!matches!(state.life, Dead | Removed) || state.attached_to.is_none(), "dead while attached");
-            assert!(state.life != Removed || state.storage == Storage::None);
-            assert!(!matches!(state.life, Dead | Removed) || state.filesystem.is_none(), "gone before its filesystem");
-            let being_made = matches!(state.storage, Storage::Creating(_));
-            let waits = state.effort().filter(|_| !being_made || state.life == Alive);
-            assert!(is_woken(state, (waits, state.undoing()), Effect::WakeAt), "who waits is woken");
+        promises_are_kept::<Volume>(&dice, |state, version, kind, value| {
+            let intent = state.intent().unwrap_or(version);
+            let machine = if value.is_multiple_of(3) { "db" } else { "web" };
+            Some(match kind % 24 {
+                16 => declare(Some(machine), None, None),
+                17 => declare(None, Some(machine), None),
+                18 => Command::Own(OwnCommand::Create { place: place() }),
+                19 => Command::Own(OwnCommand::ReserveFilesystem { filesystem: name("files") }),
+                20 => let_go("files"),
+                21 => Command::Own(OwnCommand::RemoveWithFilesystem),
+                22 => shown(value.is_multiple_of(2), intent.0),
+                23 => Command::Report(Report::Own(OwnReport::Made {
+                    attempt: attempt(state, value),
+                    volume: Volume::made_at(intent.0, 64),
+                    facts: told(),
+                    attached: value.is_multiple_of(2).then(at_creation),
+                })),
+                _ => return None,
+            })
         });
     }
 }
 
 #[test]
-fn what_takes_too_long_to_be_undone_is_said_to_be_blocked_once() {
-    let undoing = Undoing::<State> {
-        past: dead(),
-        wake: |due| Command::Wake { due },
-        wake_at: Effect::WakeAt,
-        pauses: |until| Event::DestroyRetryScheduled { until, fault: fault(FaultCode::Unavailable) },
-        overdue: |at| Event::Overdue { at },
-        begins: Event::AttemptBegun,
-        reasons: [Reason::Overdue, Reason::NothingWaits, Reason::NotDueYet],
-        status: State::status,
+fn what_filesystems_left_is_kept_until_one_is_made_over_it() {
+    let left = |filesystem: &str, version| Cite::new(filesystem.parse().expect("a stream"), Version(version));
+    let went = |filesystem: &str, of: &[Cite], instead| {
+        let leaves = Leftovers { of: of.iter().cloned().collect(), instead };
+        let reserved = Event::Own(OwnEvent::FilesystemReserved { filesystem: name(filesystem) });
+        vec![reserved, Event::Own(OwnEvent::FilesystemReleased { filesystem: name(filesystem), leaves })]
     };
-    is_said_to_be_blocked_once(&stream(), undoing);
+    let (files, more) = (left("filesystem/files", 2), left("filesystem/more", 2));
+    let leftovers = |events: &[Event]| after::<State>(events).0.own.leftovers.into_keys().collect::<Vec<_>>();
+    let first = [provisioned(), went("files", std::slice::from_ref(&files), true)].concat();
+    assert_eq!(leftovers(&first), std::slice::from_ref(&files));
+    // One that was never made may have left something as well, and one that never began has changed nothing.
+    let tried = [first.clone(), went("more", std::slice::from_ref(&more), false), went("none", &[], false)].concat();
+    assert_eq!(leftovers(&tried), [files, more.clone()]);
+    let over = [first.clone(), went("more", std::slice::from_ref(&more), true)].concat();
+    assert_eq!(leftovers(&over), [more]);
+    let released = [first, went("kept", &[], true)].concat();
+    assert_eq!(leftovers(&released), [], "its data is to stay");
+}
+
+#[test]
+fn what_is_lost_is_told_and_nothing_is_done_about_it() {
+    let (state, _) = after::<State>(&lost());
+    assert_eq!((state.status(), state.is_ready(), state.pending(&NoView)), ("lost", false, [].into()));
+    let (state, _) = after::<State>(&[lost(), vec![Event::Own(OwnEvent::Found)]].concat());
+    assert_eq!((state.status(), state.is_ready()), ("reserved", true));
+    let going = [Event::AttachmentReleased { machine: name("web") }, Event::RemovalBegan, Event::Died];
+    let (state, _) = after::<State>(&[lost(), going.into(), vec![Event::DestroyRequested { at: NOW }]].concat());
+    assert_eq!((state.status(), state.own.lost), ("destroying", None), "that it is gone is asked by its id");
 }

@@ -91,7 +91,7 @@ fn a_volume_is_lost_after_two_complete_lists_and_found_again() {
         let shelf = Arc::new(Shelf { clock: WallClock::new(), state: Mutex::default() });
         let node = start(&journal, &shelf).await;
         let spec = volume::Spec { provider: "shelf".parse().unwrap(), size: SizeMib(1) };
-        let declare = AnyCommand::from(volume::Command::Declare(spec));
+        let declare = AnyCommand::from(volume::Command::declare(spec));
         told(&node, ask("volume/data", declare, "declare")).await.unwrap();
         after_ms(10 * A_WHILE_MS).await;
         let quiet = journal.entries().len();
@@ -126,7 +126,7 @@ fn what_cannot_be_let_go_of_is_given_up_at_once() {
         let shelf = Arc::new(Shelf { clock: WallClock::new(), state: Mutex::default() });
         let node = start(&journal, &shelf).await;
         let spec = volume::Spec { provider: "shelf".parse().unwrap(), size: SizeMib(1) };
-        let declare = AnyCommand::from(volume::Command::Declare(spec));
+        let declare = AnyCommand::from(volume::Command::declare(spec));
         told(&node, ask("volume/data", declare, "declare")).await.unwrap();
         after_ms(A_WHILE_MS).await;
         told(&node, ask("volume/data", AnyCommand::from(volume::Command::Release), "release")).await.unwrap();

@@ -91,6 +91,6 @@ pub(crate) fn document() -> Forms {
         Rejection::BadContent { problem: "no".into() },
         Rejection::OtherKind { kind: Kind::Subnet },
     ];
-    all.extend(verdicts(Reason::ALL, rejections));
+    all.extend(verdicts::<bailiwick_actors::document::State>(Reason::ALL, rejections));
     all
 }

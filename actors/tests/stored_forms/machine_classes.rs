@@ -63,6 +63,6 @@ pub(crate) fn machine_class() -> Forms {
         Rejection::Leaving { life: Life::Dying },
     ];
     drop(forms("rejection", rejections.clone()));
-    all.extend(verdicts(Reason::ALL, rejections));
+    all.extend(verdicts::<machine_class::State>(Reason::ALL, rejections));
     all
 }

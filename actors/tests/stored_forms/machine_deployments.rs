@@ -102,6 +102,6 @@ pub(crate) fn machine_deployment() -> Forms {
         Rejection::BadWindows { problem: "window 0 names no day".into() },
     ];
     drop(forms("rejection", rejections.clone()));
-    all.extend(verdicts(Reason::ALL, rejections));
+    all.extend(verdicts::<bailiwick_actors::machine_deployment::State>(Reason::ALL, rejections));
     all
 }

@@ -220,7 +220,7 @@ pub(crate) fn machine() -> Forms {
         Rejection::KeepOver,
     ];
     drop(forms("rejection", rejections.clone()));
-    all.extend(verdicts(Reason::ALL, rejections));
+    all.extend(verdicts::<machine::State>(Reason::ALL, rejections));
     all
 }
 
@@ -415,6 +415,6 @@ pub(crate) fn machine_set() -> Forms {
         Rejection::Protected,
     ];
     drop(forms("rejection", rejections.clone()));
-    all.extend(verdicts(Reason::ALL, rejections));
+    all.extend(verdicts::<machine_set::State>(Reason::ALL, rejections));
     all
 }

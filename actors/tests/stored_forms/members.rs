@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::Recorded,
-    member::{Command, Event, Part, Picture, Reason, Rejection, Sighting, Task},
+    member::{Command, Event, Part, Picture, Reason, Sighting, Task},
     ports::replica_set::{MemberId, MemberState, StepReason},
 };
 use bailiwick_journal::Version;
@@ -64,7 +64,7 @@ pub(crate) fn member() -> Forms {
     events.extend(tasks().map(|task| Event::TaskBegan { task }));
     all.extend(forms("event", events));
     for (number, reason) in Reason::ALL.iter().enumerate() {
-        all.push(form(format!("reason.{number}"), &Recorded::<Reason, Rejection>::Decided(*reason)));
+        all.push(form(format!("reason.{number}"), &Recorded::<bailiwick_actors::member::State>::Decided(*reason)));
     }
     all
 }

@@ -172,6 +172,6 @@ pub(crate) fn replica_set() -> Forms {
     rejections.extend(problems.map(|problem| Rejection::Servers { problem }));
     rejections.push(Rejection::Protected);
     drop(forms("rejection", rejections.clone()));
-    all.extend(verdicts(Reason::ALL, rejections));
+    all.extend(verdicts::<replica_set::State>(Reason::ALL, rejections));
     all
 }

@@ -1,6 +1,7 @@
 //! At least one example of every variant of every stored form.
 
 pub(super) mod documents;
+mod earlier;
 pub(super) mod machine_classes;
 pub(super) mod machine_deployments;
 pub(super) mod machines;
@@ -10,7 +11,7 @@ pub(super) mod storage;
 pub(super) mod supervisors;
 
 use bailiwick_actors::{
-    contract::{Recorded, Stored, StoredFacts},
+    contract::{Decider, Recorded, StoredFacts},
     policy,
     ports::{Condition, Healthy, InstanceStatus, MachineInstance},
     storage_rules,
@@ -51,14 +52,14 @@ fn conditions() -> Vec<Condition> {
 }
 
 /// Reasons and rejections stand in a verdict, and are pinned in it.
-fn verdicts<R: Stored, J: Stored>(reasons: &[R], rejections: Vec<J>) -> Forms {
+fn verdicts<D: Decider>(reasons: &[D::Reason], rejections: Vec<D::Rejection>) -> Forms {
     let decided = reasons.iter().enumerate();
     let mut all: Forms = decided
-        .map(|(number, reason)| form(format!("reason.{number}"), &Recorded::<R, J>::Decided(reason.clone())))
+        .map(|(number, reason)| form(format!("reason.{number}"), &Recorded::<D>::Decided(reason.clone())))
         .collect();
     let refused = rejections.into_iter().enumerate();
     all.extend(
-        refused.map(|(number, rejection)| form(format!("rejection.{number}"), &Recorded::<R, J>::Refused(rejection))),
+        refused.map(|(number, rejection)| form(format!("rejection.{number}"), &Recorded::<D>::Refused(rejection))),
     );
     all
 }
@@ -138,7 +139,7 @@ pub(super) fn policy() -> Forms {
         Rejection::NotUsed,
     ];
     drop(forms("rejection", rejections.clone()));
-    all.extend(verdicts(Reason::ALL, rejections));
+    all.extend(verdicts::<policy::State>(Reason::ALL, rejections));
     all
 }
 

@@ -1,26 +1,29 @@
 //! Stored forms of volumes, filesystems, and what hangs on machines.
 
 use bailiwick_actors::{
-    attachment::Attached,
-    filesystem,
+    attachment::{self, Attached},
+    filesystem::{self, Base, Filesystem},
     filesystem_attachment::{self, Filesystems},
     ports::{AttachmentInfo, Backing, BlockDevice, FilesystemAttachmentInfo, ProvisionedFilesystem, ProvisionedVolume},
+    storage::{Declaration, Provisioned},
     storage_rules::{ClaimForm, ClaimedBy, FromPool, StorageClaim},
     vocab::{FaultCode, InstanceId, Life, SizeMib, SkippedStorage, Zone},
-    volume::{self, Leftovers},
+    volume::{self, AtCreation, Leftovers, Place, Volume, VolumeFacts, Where},
     volume_attachment::{self, Volumes},
 };
 use bailiwick_journal::{Cite, StreamId, Version};
 
+use bailiwick_actors::testing::stored_forms::whole;
+
 use super::{AT, effect, fault, name, verdicts};
 use crate::{Forms, forms};
 
-fn from_pool() -> FromPool {
+pub(super) fn from_pool() -> FromPool {
     let attributes = [("volume-type".to_owned(), "ssd".to_owned())].into();
     FromPool { name: "fast".parse().expect("a pool's name"), attributes }
 }
 
-fn claimed_by() -> ClaimedBy {
+pub(super) fn claimed_by() -> ClaimedBy {
     ClaimedBy { machine: name("web-1"), is_persistent: true }
 }
 
@@ -42,117 +45,85 @@ pub(super) fn claims() -> Vec<StorageClaim> {
     vec![claim("data", ClaimForm::Volume), claim("files", own), claim("more", on_volume)]
 }
 
-fn leaves() -> Leftovers {
+pub(super) fn leaves() -> Leftovers {
     Leftovers { of: [Cite::new("filesystem/files".parse().expect("a stream"), Version(2))].into(), instead: true }
 }
 
-fn owner() -> StreamId {
+pub(super) fn owner() -> StreamId {
     "machine/web".parse().expect("a stream")
 }
 
-pub(crate) fn volume() -> Forms {
-    use volume::{AtCreation, Command, Event, Place, Reason, Rejection, Report, Spec, VolumeFacts};
-    let spec = Spec { provider: name("local"), size: SizeMib(64) };
-    let made = ProvisionedVolume { effect: effect(2), volume_id: InstanceId("v-1".into()), size: SizeMib(65) };
+/// What is stored of volumes and of filesystems, with what is of one kind only behind it.
+struct Stored<K: Provisioned> {
+    declarations: Vec<Declaration<K>>,
+    claim: K::Claim,
+    bases: Vec<K::Base>,
+    made: K::Made,
+    commands: Vec<K::OwnCommand>,
+    reports: Vec<K::OwnReport>,
+    events: Vec<K::OwnEvent>,
+    skipped: Vec<SkippedStorage>,
+}
+
+fn storage<K: Provisioned>(stored: Stored<K>) -> Forms {
+    use bailiwick_actors::storage::{Command, Event, Reason, Rejection, Report, State};
+    let Stored { declarations, claim, bases, made, commands, reports, events, skipped } = stored;
     let machine = || name("web");
-    let filesystem = || name("files");
-    let place = || Place { machine: machine(), machine_effect: effect(1), instance: InstanceId("i-1".into()) };
-    let facts = || VolumeFacts { hardware_id: Some("serial-1".into()), persistent: true };
-    let info = AttachmentInfo { path: "/dev/sda1".into(), read_only: true };
-    let at_creation = || AtCreation { machine: machine(), info: info.clone() };
-    let mut all = forms(
-        "command",
-        [
-            Command::Declare(spec.clone()),
-            Command::Remove,
-            Command::RetryProvisioning,
-            Command::ReserveAttachment { machine: machine() },
-            Command::ReleaseAttachment { machine: machine() },
-            Command::Wake { due: AT },
-            Command::Report(Report::Created { attempt: 1, volume: made.clone() }),
-            Command::Report(Report::CreateFailed { attempt: 2, fault: fault(FaultCode::ResourceExhausted) }),
-            Command::Report(Report::Destroyed { attempt: 3 }),
-            Command::Report(Report::DestroyFailed { attempt: 4, fault: fault(FaultCode::FailedPrecondition) }),
-            Command::Report(Report::Made {
-                attempt: 5,
-                volume: made.clone(),
-                facts: facts(),
-                attached: Some(at_creation()),
-            }),
-            Command::DeclareOn { spec: spec.clone(), machine: machine() },
-            Command::Create { place: place() },
-            Command::Release,
-            Command::ReserveFilesystem { filesystem: filesystem() },
-            Command::ReleaseFilesystem { filesystem: filesystem(), leaves: leaves() },
-            Command::RemoveWithFilesystem,
-            Command::Import { spec: spec.clone(), volume_id: InstanceId("old.img".into()), machine: Some(machine()) },
-            Command::RemoveForced,
-            Command::DeclareFrom { spec: spec.clone(), machine: Some(machine()), pool: from_pool() },
-            Command::DeclareFor {
-                spec: spec.clone(),
-                machine: Some(machine()),
-                pool: Some(from_pool()),
-                owner: owner(),
-            },
-            Command::CreateIn { place: place(), zone: Zone("a".into()) },
-            Command::DestroyReturned { provider: name("local"), of: Version(2) },
-            Command::Destroy,
-            Command::Claim(Box::new(volume::Claim {
-                spec: spec.clone(),
-                pool: from_pool(),
-                by: claimed_by(),
-                owner: Some(owner()),
-                filesystem: Some(filesystem()),
-            })),
-            Command::Keep,
-            Command::Protect { on: true },
-            Command::Report(Report::Lost { effect: effect(2) }),
-            Command::Report(Report::Found { effect: effect(2) }),
-        ],
-    );
-    all.extend(forms(
-        "event",
-        [
-            Event::Declared { spec },
-            Event::CreateRequested { at: AT },
-            Event::Created { volume: made },
-            Event::CreateRetryScheduled { until: AT, fault: fault(FaultCode::DataLoss) },
-            Event::CreateGivenUp { fault: fault(FaultCode::OutOfRange), again: None },
-            Event::DestroyRequested { at: AT },
-            Event::Destroyed,
-            Event::DestroyRetryScheduled { until: AT, fault: fault(FaultCode::Unknown) },
-            Event::DestroyGivenUp { fault: fault(FaultCode::PermissionDenied) },
-            Event::AttemptBegun,
-            Event::AttachmentReserved { machine: machine() },
-            Event::AttachmentReleased { machine: machine() },
-            Event::RemovalBegan,
-            Event::Died,
-            Event::Removed,
-            Event::WantedOn { machine: machine() },
-            Event::CreateRequestedAt { place: place(), at: AT },
-            Event::Described { facts: facts() },
-            Event::AttachedAtCreation { at_creation: at_creation() },
-            Event::ReleaseWanted,
-            Event::FilesystemReserved { filesystem: filesystem() },
-            Event::FilesystemReleased { filesystem: filesystem(), leaves: leaves() },
-            Event::CreateDropped,
-            Event::ImportWanted { volume_id: InstanceId("old.img".into()) },
-            Event::Skipped { what: SkippedStorage::Attachment { machine: machine() } },
-            Event::Skipped { what: SkippedStorage::Filesystem { filesystem: filesystem() } },
-            Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
-            Event::Lost { at: AT },
-            Event::Found,
-            Event::TakenFrom { pool: from_pool() },
-            Event::OwnedBy { owner: owner() },
-            Event::SitedIn { zone: Zone("a".into()) },
-            Event::Overdue { at: AT },
-            Event::Returned { provider: name("local"), of: Version(2), at: AT },
-            Event::DestroyWanted,
-            Event::Claimed { by: claimed_by() },
-            Event::Kept,
-            Event::Protected { on: true },
-        ],
-    ));
+    let spec = declarations.first().expect("one").spec.clone();
+    let mut asked: Vec<Command<K>> = declarations.into_iter().map(Command::from).collect();
+    asked.extend([
+        Command::Remove,
+        Command::RetryProvisioning,
+        Command::ReserveAttachment { machine: machine() },
+        Command::ReleaseAttachment { machine: machine() },
+        Command::Wake { due: AT },
+        Command::Report(Report::Created { attempt: 1, made: made.clone() }),
+        Command::Report(Report::CreateFailed { attempt: 2, fault: fault(FaultCode::ResourceExhausted) }),
+        Command::Report(Report::Destroyed { attempt: 3 }),
+        Command::Report(Report::DestroyFailed { attempt: 4, fault: fault(FaultCode::FailedPrecondition) }),
+        Command::Release,
+        Command::RemoveForced,
+        Command::Destroy,
+        Command::Protect { on: true },
+        Command::Claim(Box::new(claim)),
+        Command::Keep,
+    ]);
+    asked.extend(reports.into_iter().map(|report| Command::Report(Report::Own(report))));
+    asked.extend(commands.into_iter().map(Command::Own));
+    let mut all = forms("command", asked);
+
+    let mut happened = vec![Event::<K>::Declared { spec }];
+    happened.extend(bases.into_iter().map(|base| Event::CreateRequested { base, at: AT }));
+    happened.extend([
+        Event::Created { made },
+        Event::CreateRetryScheduled { until: AT, fault: fault(FaultCode::DataLoss) },
+        Event::CreateGivenUp { fault: fault(FaultCode::OutOfRange), again: None },
+        Event::DestroyRequested { at: AT },
+        Event::Destroyed,
+        Event::DestroyRetryScheduled { until: AT, fault: fault(FaultCode::Unknown) },
+        Event::DestroyGivenUp { fault: fault(FaultCode::PermissionDenied) },
+        Event::AttemptBegun,
+        Event::AttachmentReserved { machine: machine() },
+        Event::AttachmentReleased { machine: machine() },
+        Event::RemovalBegan,
+        Event::Died,
+        Event::Removed,
+        Event::ReleaseWanted,
+        Event::CreateDropped,
+    ]);
+    happened.extend(skipped.into_iter().map(|what| Event::Skipped { what }));
+    happened.extend([
+        Event::TakenFrom { pool: from_pool() },
+        Event::OwnedBy { owner: owner() },
+        Event::Overdue { at: AT },
+        Event::DestroyWanted,
+        Event::Claimed { by: claimed_by() },
+        Event::Kept,
+        Event::Protected { on: true },
+    ]);
+    happened.extend(events.into_iter().map(Event::Own));
+    all.extend(forms("event", happened));
+
     let rejections = vec![
         Rejection::NotDeclared,
         Rejection::Leaving { life: Life::Dead },
@@ -160,15 +131,113 @@ pub(crate) fn volume() -> Forms {
         Rejection::AttachedElsewhere { machine: machine() },
         Rejection::StillReserved,
         Rejection::UnknownAttempt { attempt: 2 },
-        Rejection::HoldsFilesystem { filesystem: filesystem() },
+        Rejection::HoldsFilesystem { filesystem: name("files") },
         Rejection::BeingReleased,
         Rejection::BeingDestroyed,
         Rejection::NotOfMachine { machine: machine() },
         Rejection::Protected,
     ];
     drop(forms("rejection", rejections.clone()));
-    all.extend(verdicts(Reason::ALL, rejections));
+    all.extend(verdicts::<State<K>>(Reason::ALL, rejections));
     all
+}
+
+pub(super) fn volume_spec() -> volume::Spec {
+    volume::Spec { provider: name("local"), size: SizeMib(64) }
+}
+
+pub(super) fn volume_made() -> ProvisionedVolume {
+    ProvisionedVolume { effect: effect(2), volume_id: InstanceId("v-1".into()), size: SizeMib(65) }
+}
+
+pub(super) fn volume_claim() -> volume::Claim {
+    let (spec, pool, by) = (volume_spec(), from_pool(), claimed_by());
+    volume::Claim { spec, pool, by, owner: Some(owner()), filesystem: Some(name("files")) }
+}
+
+pub(super) fn place() -> Place {
+    Place { machine: name("web"), machine_effect: effect(1), instance: InstanceId("i-1".into()) }
+}
+
+fn facts() -> VolumeFacts {
+    VolumeFacts { hardware_id: Some("serial-1".into()), persistent: true }
+}
+
+fn at_creation() -> AtCreation {
+    AtCreation { machine: name("web"), info: AttachmentInfo { path: "/dev/sda1".into(), read_only: true } }
+}
+
+/// Declared in each way that there was a command for: as it is, on a machine, imported, from a pool, for something else.
+pub(super) fn volume_declarations() -> [volume::Declaration; 5] {
+    let of = || volume::Declaration::of(volume_spec());
+    let on = |import: Option<&str>| volume::Wanted {
+        machine: Some(name("web")),
+        import: import.map(|id| InstanceId(id.into())),
+    };
+    [
+        of(),
+        volume::Declaration { wanted: on(None), ..of() },
+        volume::Declaration { wanted: on(Some("old.img")), ..of() },
+        volume::Declaration { wanted: on(None), pool: Some(from_pool()), ..of() },
+        volume::Declaration { wanted: on(None), pool: Some(from_pool()), owner: Some(owner()), ..of() },
+    ]
+}
+
+pub(super) fn volume_reports() -> [volume::OwnReport; 3] {
+    use volume::OwnReport;
+    [
+        OwnReport::Made { attempt: 5, volume: volume_made(), facts: facts(), attached: Some(at_creation()) },
+        OwnReport::Lost { effect: effect(2) },
+        OwnReport::Found { effect: effect(2) },
+    ]
+}
+
+pub(super) fn volume_commands() -> [volume::OwnCommand; 6] {
+    use volume::OwnCommand;
+    [
+        OwnCommand::Create { place: place() },
+        OwnCommand::CreateIn { place: place(), zone: Zone("a".into()) },
+        OwnCommand::ReserveFilesystem { filesystem: name("files") },
+        OwnCommand::ReleaseFilesystem { filesystem: name("files"), leaves: leaves() },
+        OwnCommand::RemoveWithFilesystem,
+        OwnCommand::DestroyReturned { provider: name("local"), of: Version(2) },
+    ]
+}
+
+pub(super) fn volume_events() -> [volume::OwnEvent; 10] {
+    use volume::OwnEvent;
+    [
+        OwnEvent::WantedOn { machine: name("web") },
+        OwnEvent::Described { facts: facts() },
+        OwnEvent::AttachedAtCreation { at_creation: at_creation() },
+        OwnEvent::FilesystemReserved { filesystem: name("files") },
+        OwnEvent::FilesystemReleased { filesystem: name("files"), leaves: leaves() },
+        OwnEvent::ImportWanted { volume_id: InstanceId("old.img".into()) },
+        OwnEvent::Lost { at: AT },
+        OwnEvent::Found,
+        OwnEvent::SitedIn { zone: Zone("a".into()) },
+        OwnEvent::Returned { provider: name("local"), of: Version(2), at: AT },
+    ]
+}
+
+pub(crate) fn volume() -> Forms {
+    whole("command.own", volume_commands());
+    whole("report.own", volume_reports());
+    whole("event.own", volume_events());
+    storage::<Volume>(Stored {
+        declarations: volume_declarations().into(),
+        claim: volume_claim(),
+        bases: vec![Where::Anywhere, Where::At(place())],
+        made: volume_made(),
+        commands: volume_commands().into(),
+        reports: volume_reports().into(),
+        events: volume_events().into(),
+        skipped: vec![
+            SkippedStorage::Attachment { machine: name("web") },
+            SkippedStorage::Filesystem { filesystem: name("files") },
+            SkippedStorage::Undoing { effect: effect(1) },
+        ],
+    })
 }
 
 pub(super) fn target() -> volume_attachment::Target {
@@ -238,7 +307,7 @@ fn attachment<A: Attached>(spec: &A::Spec, target: &A::Target, info: &A::Info) -
         Rejection::UnknownAttempt { attempt: 2 },
     ];
     drop(forms("rejection", rejections.clone()));
-    all.extend(verdicts(Reason::ALL, rejections));
+    all.extend(verdicts::<attachment::State<A>>(Reason::ALL, rejections));
     all
 }
 
@@ -247,87 +316,53 @@ pub(super) fn backing() -> Backing {
     Backing { volume: name("data"), volume_effect: effect(2), device }
 }
 
+pub(super) fn filesystem_spec() -> filesystem::Spec {
+    filesystem::Spec {
+        provider: name("loop"),
+        size: SizeMib(64),
+        backing: Some(name("data")),
+        machine: Some(name("web")),
+    }
+}
+
+pub(super) fn filesystem_made() -> ProvisionedFilesystem {
+    ProvisionedFilesystem { effect: effect(3), filesystem_id: InstanceId("fs-1".into()), size: SizeMib(65) }
+}
+
+pub(super) fn filesystem_claim() -> filesystem::Claim {
+    let (spec, pool) = (filesystem_spec(), Some(from_pool()));
+    filesystem::Claim { spec, pool, by: claimed_by(), owner: Some(owner()) }
+}
+
+pub(super) fn base() -> Base {
+    Base { backing: Some(backing()), over: leaves().of }
+}
+
+/// Declared in each way that there was a command for: as it is, from a pool, for something else.
+pub(super) fn filesystem_declarations() -> [filesystem::Declaration; 3] {
+    let of = || filesystem::Declaration::of(filesystem_spec());
+    [
+        of(),
+        filesystem::Declaration { pool: Some(from_pool()), ..of() },
+        filesystem::Declaration { pool: Some(from_pool()), owner: Some(owner()), ..of() },
+    ]
+}
+
 pub(crate) fn filesystem() -> Forms {
-    use filesystem::{Command, Event, Reason, Rejection, Report, Spec};
-    let spec =
-        Spec { provider: name("loop"), size: SizeMib(64), backing: Some(name("data")), machine: Some(name("web")) };
-    let (filesystem_id, size) = (InstanceId("fs-1".into()), SizeMib(65));
-    let made = ProvisionedFilesystem { effect: effect(3), filesystem_id, size };
-    let machine = || name("web");
-    let mut all = forms(
-        "command",
-        [
-            Command::Declare(spec.clone()),
-            Command::Remove,
-            Command::Release,
-            Command::RetryProvisioning,
-            Command::ReserveAttachment { machine: machine() },
-            Command::ReleaseAttachment { machine: machine() },
-            Command::Create { backing: Some(backing()), over: leaves().of },
-            Command::Wake { due: AT },
-            Command::Report(Report::Created { attempt: 1, filesystem: made.clone() }),
-            Command::Report(Report::CreateFailed { attempt: 2, fault: fault(FaultCode::FailedPrecondition) }),
-            Command::Report(Report::Destroyed { attempt: 3 }),
-            Command::Report(Report::DestroyFailed { attempt: 4, fault: fault(FaultCode::Internal) }),
-            Command::RemoveForced,
-            Command::DeclareFrom { spec: spec.clone(), pool: from_pool() },
-            Command::DeclareFor { spec: spec.clone(), pool: Some(from_pool()), owner: owner() },
-            Command::Destroy,
-            Command::Claim(Box::new(filesystem::Claim {
-                spec: spec.clone(),
-                pool: Some(from_pool()),
-                by: claimed_by(),
-                owner: Some(owner()),
-            })),
-            Command::Keep,
-            Command::Protect { on: true },
-        ],
-    );
-    all.extend(forms(
-        "event",
-        [
-            Event::Declared { spec },
-            Event::CreateRequested { backing: Some(backing()), over: leaves().of, at: AT },
-            Event::BackingChanged { backing: None },
-            Event::Created { filesystem: made },
-            Event::CreateRetryScheduled { until: AT, fault: fault(FaultCode::DataLoss) },
-            Event::CreateGivenUp { fault: fault(FaultCode::OutOfRange), again: None },
-            Event::CreateDropped,
-            Event::DestroyRequested { at: AT },
-            Event::Destroyed,
-            Event::DestroyRetryScheduled { until: AT, fault: fault(FaultCode::Unknown) },
-            Event::DestroyGivenUp { fault: fault(FaultCode::PermissionDenied) },
-            Event::AttemptBegun,
-            Event::AttachmentReserved { machine: machine() },
-            Event::AttachmentReleased { machine: machine() },
-            Event::ReleaseWanted,
-            Event::RemovalBegan,
-            Event::Died,
-            Event::Removed,
-            Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
-            Event::TakenFrom { pool: from_pool() },
-            Event::OwnedBy { owner: owner() },
-            Event::Overdue { at: AT },
-            Event::DestroyWanted,
-            Event::Claimed { by: claimed_by() },
-            Event::Kept,
-            Event::Protected { on: true },
-        ],
-    ));
-    let rejections = vec![
-        Rejection::NotDeclared,
-        Rejection::Leaving { life: Life::Dead },
-        Rejection::Immutable { field: "spec.size".into() },
-        Rejection::StillReserved,
-        Rejection::UnknownAttempt { attempt: 2 },
-        Rejection::BeingReleased,
-        Rejection::BeingDestroyed,
-        Rejection::NotOfMachine { machine: machine() },
-        Rejection::Protected,
-    ];
-    drop(forms("rejection", rejections.clone()));
-    all.extend(verdicts(Reason::ALL, rejections));
-    all
+    let (commands, events) =
+        ([filesystem::OwnCommand::Create(base())], [filesystem::OwnEvent::BackingChanged { backing: None }]);
+    whole("command.own", commands.clone());
+    whole("event.own", events.clone());
+    storage::<Filesystem>(Stored {
+        declarations: filesystem_declarations().into(),
+        claim: filesystem_claim(),
+        bases: vec![base()],
+        made: filesystem_made(),
+        commands: commands.into(),
+        reports: Vec::new(),
+        events: events.into(),
+        skipped: vec![SkippedStorage::Undoing { effect: effect(1) }],
+    })
 }
 
 pub(super) fn mount_target() -> filesystem_attachment::Target {

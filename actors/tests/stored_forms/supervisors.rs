@@ -107,7 +107,7 @@ pub(crate) fn supervisor() -> Forms {
     events.push(storage::Event::VolumesObserved { changes: volumes });
     all.extend(forms("storage.event", events));
     for (number, reason) in machines::Reason::ALL.iter().enumerate() {
-        let verdict = Recorded::<machines::Reason, machines::Rejection>::Decided(*reason);
+        let verdict = Recorded::<machines::State>::Decided(*reason);
         all.push(form(format!("machines.reason.{number}"), &verdict));
     }
     let look = replica_sets::Command::Look { about: vec!["replica-set/db".parse().expect("a stream")] };
@@ -118,7 +118,7 @@ pub(crate) fn supervisor() -> Forms {
     let issued = [order, told].map(|order| replica_sets::Event::Issued { order, cites: cites() });
     all.extend(forms("replica-sets.event", issued));
     for (number, reason) in replica_sets::Reason::ALL.iter().enumerate() {
-        let verdict = Recorded::<replica_sets::Reason, replica_sets::Rejection>::Decided(*reason);
+        let verdict = Recorded::<replica_sets::State>::Decided(*reason);
         all.push(form(format!("replica-sets.reason.{number}"), &verdict));
     }
     let look = machine_sets::Command::Look { about: vec!["machine-set/web".parse().expect("a stream")] };
@@ -131,11 +131,11 @@ pub(crate) fn supervisor() -> Forms {
     let issued = [order, of_class, of_deployment].map(|order| machine_sets::Event::Issued { order, cites: cites() });
     all.extend(forms("machine-sets.event", issued));
     for (number, reason) in machine_sets::Reason::ALL.iter().enumerate() {
-        let verdict = Recorded::<machine_sets::Reason, machine_sets::Rejection>::Decided(*reason);
+        let verdict = Recorded::<machine_sets::State>::Decided(*reason);
         all.push(form(format!("machine-sets.reason.{number}"), &verdict));
     }
     for (number, reason) in storage::Reason::ALL.iter().enumerate() {
-        let verdict = Recorded::<storage::Reason, storage::Rejection>::Decided(*reason);
+        let verdict = Recorded::<storage::State>::Decided(*reason);
         all.push(form(format!("storage.reason.{number}"), &verdict));
     }
     all

@@ -183,7 +183,7 @@ fn two_swapped_events_are_reported() {
 #[test]
 fn a_changed_verdict_is_reported() {
     let at = position(of("machine/web", "worth-retrying"), 0);
-    let other = contract::Recorded::<Reason, Rejection>::Decided(Reason::OutcomeUnknown).store().unwrap();
+    let other = contract::Recorded::<machine::State>::Decided(Reason::OutcomeUnknown).store().unwrap();
     let found = found(|entry, draft| {
         if entry.header.position == at {
             draft.verdict = other.clone();

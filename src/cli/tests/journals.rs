@@ -127,11 +127,11 @@ fn at_a_desk() -> Exported {
     desk.settle();
     let fleet = Fleet::at_head(&*journal).expect("a fleet");
     let effect = match &fleet.volumes.get("data").expect("it is declared").storage {
-        Storage::Provisioned { volume, .. } => volume.effect,
+        Storage::Provisioned { made, .. } => made.effect,
         other => panic!("{other:?}"),
     };
-    desk.volume("data", Command::Report(Report::Lost { effect }));
-    desk.volume("data", Command::Report(Report::Found { effect }));
+    desk.volume("data", Command::Report(Report::Own(volume::OwnReport::Lost { effect })));
+    desk.volume("data", Command::Report(Report::Own(volume::OwnReport::Found { effect })));
     desk.lose("web");
     desk.carry_out();
     desk.machine("web", Hold { reason: "somebody looks at it".into(), until: None });
@@ -139,7 +139,7 @@ fn at_a_desk() -> Exported {
     let provider = || "desk".parse().expect("a name");
     let files = filesystem::Spec { provider: provider(), size: SizeMib(8), backing: None, machine: None };
     desk.declare_volume("spare");
-    desk.filesystem("files", filesystem::Command::Declare(files));
+    desk.filesystem("files", filesystem::Command::declare(files));
     desk.settle();
     desk.volume("spare", Command::Release);
     desk.filesystem("files", filesystem::Command::Release);

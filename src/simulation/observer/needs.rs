@@ -73,10 +73,12 @@ impl Observer {
     fn needs_of_volume(&self, name: &str) -> Vec<StreamId> {
         let Some(state) = self.fleet.volumes.get(name) else { return Vec::new() };
         if state.life == Life::Alive {
-            return state.wanted_on.iter().map(|machine| stream("machine", machine.as_str())).collect();
+            return state.own.wanted_on.iter().map(|machine| stream("machine", machine.as_str())).collect();
         }
         let attachment = state.attached_to.iter().map(|machine| attached(machine.as_str(), name));
-        attachment.chain(state.filesystem.iter().map(|filesystem| stream("filesystem", filesystem.as_str()))).collect()
+        attachment
+            .chain(state.own.filesystem.iter().map(|filesystem| stream("filesystem", filesystem.as_str())))
+            .collect()
     }
 
     fn needs_of_filesystem(&self, name: &str) -> Vec<StreamId> {
@@ -90,7 +92,7 @@ impl Observer {
         let mut needs: Vec<StreamId> = bound_to.map(|machine| stream("machine", machine.as_str())).collect();
         if let Some(volume) = self.volume_beneath(name) {
             needs.push(stream("volume", volume.as_str()));
-            let at = self.fleet.volumes.get(volume.as_str()).and_then(|state| state.attached_to.as_ref());
+            let at = self.fleet.volumes.get(volume.as_str()).and_then(|state| state.attached_to.first());
             needs.extend(at.map(|machine| attached(machine.as_str(), volume.as_str())));
         }
         needs

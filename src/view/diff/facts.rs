@@ -107,20 +107,20 @@ fn machine_trouble(state: &machine::State) -> Vec<String> {
 
 pub(in crate::view) fn volume(fleet: &Fleet, stream: &StreamId, state: &volume::State) -> Told {
     let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
-    if let volume::Storage::Provisioned { volume, .. } = &state.storage {
+    if let Some(volume) = state.made() {
         told.show("volumeId", Some(&volume.volume_id));
         told.show("effect", Some(volume.effect));
         told.show("size", Some(volume.size));
     }
-    told.show("attachedTo", state.attached_to.as_ref());
-    told.show("wantedOn", state.wanted_on.as_ref());
-    told.show("filesystem", state.filesystem.as_ref());
-    told.show("zone", state.zone.as_ref());
+    told.show("attachedTo", state.attached_to.first());
+    told.show("wantedOn", state.own.wanted_on.as_ref());
+    told.show("filesystem", state.own.filesystem.as_ref());
+    told.show("zone", state.own.zone.as_ref());
     told.show("pool", state.pool.as_ref().map(|pool| &pool.name));
     told.show("owner", state.owner.as_ref());
     told.show("madeFor", state.claim.as_ref().map(|by| &by.machine));
     told.show("keptOf", state.kept_of.as_ref());
-    let lost = state.lost.map(|_| "its provider no longer lists it".to_owned());
+    let lost = state.own.lost.map(|_| "its provider no longer lists it".to_owned());
     told.trouble(state.effort().and_then(|effort| effort.fault()).map(ToString::to_string).into_iter().chain(lost));
     told.fields("spec", declared::of_volume(state));
     told
@@ -140,7 +140,7 @@ pub(in crate::view) fn attachment(fleet: &Fleet, stream: &StreamId, state: &volu
 
 pub(in crate::view) fn filesystem(fleet: &Fleet, stream: &StreamId, state: &filesystem::State) -> Told {
     let mut told = Told::of(state.status(), state.uid(fleet.journal, stream));
-    if let filesystem::Storage::Provisioned { filesystem, .. } = &state.storage {
+    if let Some(filesystem) = state.made() {
         told.show("filesystemId", Some(&filesystem.filesystem_id));
         told.show("effect", Some(filesystem.effect));
         told.show("size", Some(filesystem.size));

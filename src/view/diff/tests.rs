@@ -172,10 +172,10 @@ fn a_volume_that_is_lost_takes_its_attachment_with_it_by_one_entry() {
     desk.settle();
     let before = journal.head().position;
     let effect = match &Fleet::at_head(&*journal).unwrap().volumes.get("data").expect("it is declared").storage {
-        volume::Storage::Provisioned { volume, .. } => volume.effect,
+        volume::Storage::Provisioned { made: volume, .. } => volume.effect,
         other => panic!("{other:?}"),
     };
-    let lost = desk.volume("data", volume::Command::Report(volume::Report::Lost { effect }));
+    let lost = desk.volume("data", volume::Command::Report(volume::Report::Own(volume::OwnReport::Lost { effect })));
     let diff = between(&*journal, before, Only::All);
     for entity in ["volume/data", "volume-attachment/web:data"] {
         let status = fact(of(&diff, entity), "status");

@@ -11,7 +11,7 @@ use bailiwick_journal::StreamId;
 use super::{Obstacle, Portrait, Shown};
 use crate::view::{
     Fleet,
-    blockers::{of_attachment, of_filesystem, of_volume},
+    blockers::{self, of_attachment, of_storage},
     declared::{self, of},
     diff::facts,
     filesystem_rows::{filesystem_attachment_row, filesystem_row},
@@ -67,11 +67,11 @@ impl Shown for volume::State {
     }
 
     fn since(&self, _fleet: &Fleet, _stream: &StreamId) -> Option<Timestamp> {
-        self.lost.or(Self::effort(self).map(|effort| effort.since))
+        self.own.lost.or(Self::effort(self).map(|effort| effort.since))
     }
 
     fn blocked(&self, fleet: &Fleet, stream: &StreamId) -> Vec<Obstacle> {
-        of_volume(fleet, stream, self)
+        of_storage(fleet, stream.name(), self, blockers::attachment)
     }
 
     #[allow(clippy::option_option, reason = "unknown differs from nothing missing")]
@@ -112,7 +112,7 @@ impl Shown for volume_attachment::State {
 
     fn since(&self, fleet: &Fleet, stream: &StreamId) -> Option<Timestamp> {
         let volume = stream.name().split_once(':').and_then(|(_, volume)| fleet.volumes.get(volume));
-        Self::effort(self).map(|effort| effort.since).or(volume.and_then(|state| state.lost))
+        Self::effort(self).map(|effort| effort.since).or(volume.and_then(|state| state.own.lost))
     }
 
     fn blocked(&self, fleet: &Fleet, _stream: &StreamId) -> Vec<Obstacle> {
@@ -161,7 +161,7 @@ impl Shown for filesystem::State {
     }
 
     fn blocked(&self, fleet: &Fleet, stream: &StreamId) -> Vec<Obstacle> {
-        of_filesystem(fleet, stream, self)
+        of_storage(fleet, stream.name(), self, blockers::mount)
     }
 
     #[allow(clippy::option_option, reason = "unknown differs from nothing missing")]

@@ -19,11 +19,12 @@ fn a_filesystem_whose_attachment_went_between_two_attempts_waits_for_another_and
     desk.settle();
     let spec =
         filesystem::Spec { provider: name("desk"), size: SizeMib(1), backing: Some(name("disk")), machine: None };
-    desk.filesystem("files", filesystem::Command::Declare(spec));
+    desk.filesystem("files", filesystem::Command::declare(spec));
     desk.filesystem("files", filesystem::Command::ReserveAttachment { machine: name("keeper") });
     let device = BlockDevice { name: "loop0".into(), size: SizeMib(64), hardware_id: None };
     let backing = Backing { volume: name("disk"), volume_effect: EffectId(Uuid::nil()), device };
-    desk.filesystem("files", filesystem::Command::Create { backing: Some(backing), over: [].into() });
+    let base = filesystem::Base { backing: Some(backing), over: [].into() };
+    desk.filesystem("files", filesystem::Command::Own(filesystem::OwnCommand::Create(base)));
     let fault = Fault::new(FaultCode::FailedPrecondition, "the device holds data");
     desk.filesystem("files", filesystem::Command::Report(filesystem::Report::CreateFailed { attempt: 1, fault }));
     let missing = || {

@@ -18,7 +18,8 @@ const ROOMS: &[&[&str]] = &[
     &["schedule"],
     &["contract"],
     &["ports"],
-    // What the two kinds of attachments share.
+    // What the two kinds of storage share, and the two kinds of attachments.
+    &["storage"],
     &["attachment"],
     &[
         "document",

@@ -100,7 +100,7 @@ fn declared(fleet: &Fleet) -> Settled {
         settled.machines.insert(name.to_string(), (instance.effect, pid));
     }
     for (name, folded) in fleet.volumes.iter().filter(|(_, folded)| folded.state.life != Life::Removed) {
-        let volume::Storage::Provisioned { volume, .. } = &folded.state.storage else {
+        let volume::Storage::Provisioned { made: volume, .. } = &folded.state.storage else {
             panic!("volume/{name}: {:?}", folded.state)
         };
         settled.volumes.insert(name.to_string(), volume.effect);

@@ -35,29 +35,32 @@ pub(super) fn machine(view: &View, machine: &Name) -> Vec<Order> {
 
 /// What follows for a volume from what becomes of the machine that it was made for.
 pub(super) fn volume(view: &View, volume: &Name, state: &volume::State) -> Option<volume::Command> {
-    use volume::{Command, Storage};
+    use volume::Command;
     let by = state.claim.as_ref()?;
     if is_asked_for(view, by, |claimed| claimed.volume.as_ref() == Some(volume)) {
         return None;
     }
     let attachment = stream(volume_attachment::State::KIND, &format!("{}:{volume}", by.machine))?;
-    if state.attached_to.as_ref() == Some(&by.machine) && is_never_to_be(view, &attachment) {
+    if state.attached_to.contains(&by.machine) && is_never_to_be(view, &attachment) {
         return Some(Command::ReleaseAttachment { machine: by.machine.clone() });
     }
-    let own = state.filesystem.as_ref().filter(|filesystem| is_for(state, filesystem));
+    let own = state.own.filesystem.as_ref().filter(|filesystem| is_for(state, filesystem));
     if let Some(filesystem) = own
         && is_never_to_be(view, &stream(filesystem::State::KIND, filesystem.as_str())?)
     {
-        return Some(Command::ReleaseFilesystem { filesystem: filesystem.clone(), leaves: Default::default() });
+        return Some(Command::Own(volume::OwnCommand::ReleaseFilesystem {
+            filesystem: filesystem.clone(),
+            leaves: Default::default(),
+        }));
     }
     let is_made = match own {
         Some(filesystem) => view.filesystems.get(filesystem.as_str()).is_some_and(is_filesystem_made),
-        None => matches!(state.storage, Storage::Provisioned { .. }),
+        None => state.made().is_some(),
     };
-    let is_elsewhere = state.attached_to.as_ref().is_some_and(|machine| *machine != by.machine);
-    match (state.life, is_made && stays(view, by, is_elsewhere), &state.filesystem) {
+    let is_elsewhere = state.attached_to.iter().any(|machine| *machine != by.machine);
+    match (state.life, is_made && stays(view, by, is_elsewhere), &state.own.filesystem) {
         (Life::Alive, true, _) => Some(Command::Keep),
-        (Life::Alive, false, Some(_)) => Some(Command::RemoveWithFilesystem),
+        (Life::Alive, false, Some(_)) => Some(Command::Own(volume::OwnCommand::RemoveWithFilesystem)),
         (Life::Alive, false, None) => Some(Command::Remove),
         _ => None,
     }
@@ -161,7 +164,7 @@ impl Claims<'_> {
         let filesystem = claimed.filesystem.as_ref()?;
         let is_there = self.view.filesystems.get(filesystem.as_str()).is_some();
         let has_room = claimed.volume.as_ref().is_none_or(|volume| {
-            self.own_volume(volume).is_some_and(|state| state.filesystem.as_ref() == Some(filesystem))
+            self.own_volume(volume).is_some_and(|state| state.own.filesystem.as_ref() == Some(filesystem))
         });
         if is_there || !has_room || !self.awaits_mount(filesystem) {
             return None;
@@ -202,7 +205,7 @@ impl Claims<'_> {
             let mount = self.view.filesystem_attachments.get(&self.pair(filesystem));
             mount.is_some_and(|mount| mount.life.exists())
         });
-        if !is_mounted || state.attached_to.as_ref() != Some(self.machine) || !self.awaits_attachment(volume) {
+        if !is_mounted || !state.attached_to.contains(self.machine) || !self.awaits_attachment(volume) {
             return None;
         }
         // What is on it has to be made first: only the mount is read-only, where that is asked for.

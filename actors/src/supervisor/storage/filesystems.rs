@@ -5,7 +5,7 @@ use bailiwick_journal::{Cite, StreamId};
 use super::{View, claims, known::version, volumes::is_let_go};
 use crate::{
     contract::Decider,
-    filesystem::{self, Storage},
+    filesystem::{self, Base, OwnCommand, Storage},
     filesystem_attachment::{self, Command, Link, Target},
     machine,
     ports::Backing,
@@ -27,13 +27,12 @@ pub(super) fn filesystem(view: &View, filesystem: &Name) -> Vec<Order> {
     }
     let command = match (state.life, &state.storage) {
         (Life::Removed, _) => return release(view, filesystem, state).into_iter().collect(),
-        (Life::Alive, Storage::None) => create(view, state),
+        (Life::Alive, Storage::None) => create(view, state).map(made_on),
         // What a later attempt is made on is what is seen then.
-        (Life::Alive, Storage::Creating { backing, effort, .. })
-            if backing.is_some() && effort.outlook != Outlook::Trying =>
+        (Life::Alive, Storage::Creating { base, effort })
+            if base.backing.is_some() && effort.outlook != Outlook::Trying =>
         {
-            create(view, state)
-                .filter(|create| !matches!(create, filesystem::Command::Create { backing: now, .. } if now == backing))
+            create(view, state).filter(|now| now.backing != base.backing).map(made_on)
         }
         (Life::Dead, Storage::None | Storage::Creating { .. } | Storage::Provisioned { .. }) => {
             Some(filesystem::Command::Remove)
@@ -45,7 +44,7 @@ pub(super) fn filesystem(view: &View, filesystem: &Name) -> Vec<Order> {
 }
 
 /// It is made once everything that it needs is there: nothing, or the device of the volume beneath.
-fn create(view: &View, state: &filesystem::State) -> Option<filesystem::Command> {
+fn create(view: &View, state: &filesystem::State) -> Option<Base> {
     let spec = state.spec.as_ref()?;
     let backing = match &spec.backing {
         // Inside of a machine that is known it waits for that one's instance.
@@ -54,8 +53,12 @@ fn create(view: &View, state: &filesystem::State) -> Option<filesystem::Command>
         Some(volume) => Some(device(view, state, volume)?.clone()),
     };
     let beneath = spec.backing.as_ref().and_then(|volume| view.volumes.get(volume.as_str()));
-    let over = beneath.map(|volume| volume.leftovers.keys().cloned().collect()).unwrap_or_default();
-    Some(filesystem::Command::Create { backing, over })
+    let over = beneath.map(|volume| volume.own.leftovers.keys().cloned().collect()).unwrap_or_default();
+    Some(Base { backing, over })
+}
+
+fn made_on(base: Base) -> filesystem::Command {
+    filesystem::Command::Own(OwnCommand::Create(base))
 }
 
 /// The device of the volume beneath, on the machine that the filesystem is bound to or mounted on.
@@ -66,11 +69,12 @@ fn device<'v>(view: &'v View, state: &filesystem::State, volume: &Name) -> Optio
 
 fn release(view: &View, filesystem: &Name, state: &filesystem::State) -> Option<Order> {
     let volume = state.backing()?;
-    let held = view.volumes.get(volume.as_str())?.filesystem.as_ref() == Some(filesystem);
+    let held = view.volumes.get(volume.as_str())?.own.filesystem.as_ref() == Some(filesystem);
     let own = StreamId::new(filesystem::State::KIND, filesystem.as_str()).ok()?;
-    let of = state.destroyed.iter().map(|intent| Cite::new(own.clone(), *intent)).collect();
-    let leaves = Leftovers { of, instead: state.was_made };
-    let command = volume::Command::ReleaseFilesystem { filesystem: filesystem.clone(), leaves };
+    let of = state.own.destroyed.iter().map(|intent| Cite::new(own.clone(), *intent)).collect();
+    let leaves = Leftovers { of, instead: state.own.was_made };
+    let command =
+        volume::Command::Own(volume::OwnCommand::ReleaseFilesystem { filesystem: filesystem.clone(), leaves });
     let order = Order::Volume { volume: volume.clone(), command };
     (held && view.orders.is_news(&order, version(&view.volumes, volume))).then_some(order)
 }
@@ -172,9 +176,7 @@ fn target(
 ) -> Option<Target> {
     let spec = attachment.spec.as_ref()?;
     let instance = view.running(machine)?;
-    let Storage::Provisioned { filesystem: provisioned, .. } = &state.storage else {
-        return None;
-    };
+    let provisioned = state.made()?;
     let backing = match state.backing() {
         None => None,
         Some(volume) => Some(view.device(machine, volume)?.clone()),

@@ -8,7 +8,7 @@ use super::{View, VolumeChange};
 use crate::{
     ports::{Listing, ProvisionedVolume},
     vocab::{EffectId, Life, Name, Timestamp},
-    volume::{self, Storage},
+    volume,
 };
 
 /// That a volume is missing from its provider's lists.
@@ -79,12 +79,10 @@ pub(super) fn is_news(view: &View, change: &VolumeChange) -> bool {
 }
 
 fn made_on(state: &volume::State) -> Option<&Name> {
-    state.place.as_ref().map(|place| &place.machine)
+    state.own.place.as_ref().map(|place| &place.machine)
 }
 
 fn made_by(state: &volume::State, provider: &Name) -> Option<EffectId> {
-    match &state.storage {
-        Storage::Provisioned { volume, .. } if state.spec.as_ref()?.provider == *provider => Some(volume.effect),
-        _ => None,
-    }
+    let made = state.made()?;
+    (state.spec.as_ref()?.provider == *provider).then_some(made.effect)
 }

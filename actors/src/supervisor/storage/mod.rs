@@ -13,6 +13,7 @@
 //! was attached in an earlier session is made sure of once.
 
 mod claims;
+mod earlier_forms;
 mod filesystems;
 mod gone;
 mod known;
@@ -37,6 +38,6 @@ pub use listing::{Absence, has_volumes, machines_with_volumes, volume_changes};
 pub use shell::{DevicesSeen, Unsure};
 pub use sighting::{Sighted, changes};
 pub use state::{Command, DeviceChange, Effect, Event, Reason, Rejection, State, VolumeChange};
-pub use status::{Linked, StorageStatus, Told, of_filesystem, of_volume};
+pub use status::{Linked, StorageStatus, Told, status_of};
 pub use view::View;
 pub use zones::{Elsewhere, elsewhere, zone_of};

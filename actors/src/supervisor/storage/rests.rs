@@ -60,31 +60,38 @@ fn of_volume(view: &View, volume: &Name, command: &volume::Command) -> Cites {
         Command::Claim(claim) => asked_by(view, &claim.by.machine),
         // What was made of it is what there is to keep.
         Command::Keep => goes_with(view, made_for(view, name)).fold(&view.volumes, name, &[Fact::Spec, Fact::Effect]),
-        Command::Remove | Command::RemoveWithFilesystem => match made_for(view, name) {
+        Command::Remove | Command::Own(volume::OwnCommand::RemoveWithFilesystem) => match made_for(view, name) {
             Some(machine) if is_alive(view.volumes.get(name).map(|state| state.life)) => {
                 goes_with(view, Some(machine)).fold(&view.volumes, name, &[Fact::Spec])
             }
             _ => Cites::default().fold(&view.volumes, name, &[Fact::Life]),
         },
-        Command::DestroyReturned { .. } => {
+        Command::Own(volume::OwnCommand::DestroyReturned { .. }) => {
             let ended = view.gone.returned(volume).map(|gone| gone.ended);
             own(view.gone.returned_at(volume)).event(volume::State::KIND, name, ended)
         }
-        Command::Create { place } | Command::CreateIn { place, .. } => Cites::default()
+        Command::Own(volume::OwnCommand::Create { place })
+        | Command::Own(volume::OwnCommand::CreateIn { place, .. }) => Cites::default()
             .fold(&view.volumes, name, &[Fact::Spec])
             .fold(&view.machines, place.machine.as_str(), &[Fact::Effect]),
-        Command::Report(Report::Lost { .. }) => own(view.missed_at(volume)).fold(&view.volumes, name, &[Fact::Effect]),
+        Command::Report(Report::Own(volume::OwnReport::Lost { .. })) => {
+            own(view.missed_at(volume)).fold(&view.volumes, name, &[Fact::Effect])
+        }
         // That it was lost is what makes it news.
-        Command::Report(Report::Found { .. }) => Cites::default().fold(&view.volumes, name, &[Fact::Effect]),
+        Command::Report(Report::Own(volume::OwnReport::Found { .. })) => {
+            Cites::default().fold(&view.volumes, name, &[Fact::Effect])
+        }
         Command::ReleaseAttachment { machine } => match view.attachments.get(&pair(machine, volume)) {
             Some(_) => Cites::default().fold(&view.attachments, &pair(machine, volume), &[Fact::Life]),
             // Nothing was attached, and nothing will be.
             None => goes_with(view, Some(machine)).fold(&view.volumes, name, &[Fact::Spec]),
         },
-        Command::ReleaseFilesystem { filesystem, .. } => match view.filesystems.get(filesystem.as_str()) {
-            Some(_) => Cites::default().fold(&view.filesystems, filesystem.as_str(), &[Fact::Life]),
-            None => goes_with(view, made_for(view, name)).fold(&view.volumes, name, &[Fact::Spec]),
-        },
+        Command::Own(volume::OwnCommand::ReleaseFilesystem { filesystem, .. }) => {
+            match view.filesystems.get(filesystem.as_str()) {
+                Some(_) => Cites::default().fold(&view.filesystems, filesystem.as_str(), &[Fact::Life]),
+                None => goes_with(view, made_for(view, name)).fold(&view.volumes, name, &[Fact::Spec]),
+            }
+        }
         _ => Cites::default(),
     }
 }
@@ -95,7 +102,7 @@ fn of_attachment(view: &View, machine: &Name, volume: &Name, command: &volume_at
     let cites = Cites::default();
     match command {
         Command::Declare(_) => {
-            let mount = view.volumes.get(volume.as_str()).and_then(|state| state.filesystem.as_ref());
+            let mount = view.volumes.get(volume.as_str()).and_then(|state| state.own.filesystem.as_ref());
             let cites = asked_by(view, machine).fold(&view.volumes, volume.as_str(), &[Fact::Spec]);
             let mount = mount.map(|filesystem| pair(machine, filesystem)).unwrap_or_default();
             cites.fold(&view.filesystem_attachments, &mount, &[Fact::Spec])
@@ -163,7 +170,7 @@ fn of_filesystem(view: &View, name: &Name, command: &filesystem::Command) -> Cit
     let (cites, filesystem) = (Cites::default(), name.as_str());
     let state = view.filesystems.get(filesystem);
     match command {
-        Command::Create { backing, over } => {
+        Command::Own(filesystem::OwnCommand::Create(filesystem::Base { backing, over })) => {
             let (spec, creating) = (state.and_then(|state| state.spec.as_ref()), |state: &filesystem::State| {
                 matches!(state.storage, Files::Creating { .. })
             });
@@ -175,7 +182,7 @@ fn of_filesystem(view: &View, name: &Name, command: &filesystem::Command) -> Cit
                     let on = bound.or_else(|| state.and_then(|state| state.attached_to.iter().next()));
                     let cites = cites.cite(on.and_then(|machine| view.device_cite(machine, &backing.volume)));
                     let volume = backing.volume.as_str();
-                    let said = |of| view.volumes.get(volume)?.leftovers.get(of).copied();
+                    let said = |of| view.volumes.get(volume)?.own.leftovers.get(of).copied();
                     over.iter().fold(cites, |cites, of| cites.event(volume::State::KIND, volume, said(of)))
                 }
                 (None, Some(machine)) => cites.fold(&view.machines, machine.as_str(), &[Fact::Effect]),

@@ -4,7 +4,6 @@ use super::{DeviceChange, View};
 use crate::{
     ports::{Backing, BlockDevice, ProvisionedVolume},
     vocab::{EffectId, Name},
-    volume::Storage,
     volume_attachment::Link,
 };
 
@@ -52,14 +51,12 @@ fn provisioned<'v>(view: &'v View, machine: &Name, volume: &Name, instance: Effe
         Link::Attached { target, .. } | Link::Attaching { target, earlier: Some(_), .. } => target,
         Link::Waiting | Link::Attaching { .. } | Link::Detaching { .. } => return None,
     };
-    match &view.volumes.get(volume.as_str())?.storage {
-        Storage::Provisioned { volume, .. } if target.machine_effect == instance => Some(volume),
-        _ => None,
-    }
+    let made = view.volumes.get(volume.as_str())?.made()?;
+    (target.machine_effect == instance).then_some(made)
 }
 
 fn device_of<'s>(view: &View, volume: &Name, made: &ProvisionedVolume, seen: &'s [Sighted]) -> Option<&'s BlockDevice> {
-    let facts = view.volumes.get(volume.as_str()).and_then(|state| state.facts.as_ref());
+    let facts = view.volumes.get(volume.as_str()).and_then(|state| state.own.facts.as_ref());
     let serial = facts.and_then(|facts| facts.hardware_id.as_ref());
     let fits = |sighted: &&Sighted| match sighted.volume {
         Some(effect) => effect == made.effect,

@@ -6,11 +6,9 @@ use bailiwick_journal::{Body, Cite, StreamId, Version};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{View, listing, prerequisites, rests::rests_on};
+use super::{View, earlier_forms, listing, prerequisites, rests::rests_on};
 use crate::{
-    attachment::Attached,
-    contract::{self, Code, Decider, Decision, Facts, Stored, StoredError, Touches, Verdict, reasons},
-    filesystem_attachment::Filesystems,
+    contract::{Code, Decider, Decision, Facts, Stored, StoredError, Touches, Verdict, reasons},
     ports::Backing,
     supervisor::Order,
     vocab::{EffectId, Name, Timestamp},
@@ -121,32 +119,15 @@ impl Stored for Command {
     const SCHEMA: u16 = 1;
 }
 impl Stored for Event {
-    const SCHEMA: u16 = 2;
+    const SCHEMA: u16 = 3;
 
-    /// The first form held commands to mounts in their first form.
     fn load(body: &Body) -> Result<Self, StoredError> {
         match body.schema {
-            1 => {
-                let mount = command_to_mount(&body.bytes).zip(Filesystems::FIRST_FORM);
-                let lifted = mount.map(|(at, first)| contract::renumbered(body, Self::SCHEMA, at, first.command));
-                Ok(bailiwick_journal::decode(lifted.as_ref().unwrap_or(body))?)
-            }
-            2 => Ok(bailiwick_journal::decode(body)?),
+            1 | 2 => Ok(bailiwick_journal::decode(&earlier_forms::lifted(body, Self::SCHEMA))?),
+            Self::SCHEMA => Ok(bailiwick_journal::decode(body)?),
             schema => Err(StoredError::UnknownSchema { schema, newest: Self::SCHEMA }),
         }
     }
-}
-
-/// Where the command stands in a stored order to a mount: behind the variants of event and order, and two names.
-fn command_to_mount(bytes: &[u8]) -> Option<usize> {
-    let names = bytes.strip_prefix(&[0, 0, 0, 0, 5, 0, 0, 0])?;
-    let behind_name = |bytes: &'_ [u8]| -> Option<usize> {
-        let length = u64::from_le_bytes(*bytes.first_chunk()?);
-        usize::try_from(length).ok()?.checked_add(8)
-    };
-    let machine = behind_name(names)?;
-    let filesystem = behind_name(names.get(machine..)?)?;
-    machine.checked_add(filesystem)?.checked_add(8)
 }
 impl Stored for Rejection {
     const SCHEMA: u16 = 1;

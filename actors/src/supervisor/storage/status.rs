@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::Elsewhere;
 use crate::{
-    filesystem, filesystem_attachment,
+    filesystem_attachment,
+    storage::{Provisioned, State, Storage},
     vocab::{Effort, Life, Name, Outlook},
     volume, volume_attachment,
 };
@@ -65,7 +66,7 @@ impl<'a> Linked<'a> {
         elsewhere: Option<Elsewhere>,
     ) -> Self {
         use volume_attachment::Link;
-        let is_made_there = volume.at_creation.as_ref().is_some_and(|made| made.machine == *machine);
+        let is_made_there = volume.own.at_creation.as_ref().is_some_and(|made| made.machine == *machine);
         let (status, held) = match &of.link {
             Link::Waiting if is_made_there => (StorageStatus::Attached, None),
             Link::Waiting => (waiting(of.life), elsewhere),
@@ -116,22 +117,10 @@ fn needs_a_look(effort: &Effort) -> bool {
     matches!(&effort.outlook, Outlook::GivenUp { .. }) || effort.overdue.is_some()
 }
 
-/// How a volume with these attachments is. One that is lost is nowhere, whatever was attached.
-pub fn of_volume<'a>(state: &'a volume::State, links: &[Linked<'a>]) -> Told<'a> {
-    use volume::Storage;
+/// How a volume or a filesystem with these attachments is. What is lost is nowhere, whatever was attached.
+pub fn status_of<'a, K: Provisioned>(state: &'a State<K>, links: &[Linked<'a>]) -> Told<'a> {
     let own = match &state.storage {
-        _ if state.lost.is_some() => Some(StorageStatus::Error),
-        Storage::None | Storage::Creating(_) => Some(StorageStatus::Pending),
-        Storage::Provisioned { .. } => None,
-        Storage::Destroying { .. } => Some(StorageStatus::Destroying),
-    };
-    told(own, state.life, state.effort(), links)
-}
-
-/// How a filesystem with these attachments is.
-pub fn of_filesystem<'a>(state: &'a filesystem::State, links: &[Linked<'a>]) -> Told<'a> {
-    use filesystem::Storage;
-    let own = match &state.storage {
+        _ if K::lost_since(state).is_some() => Some(StorageStatus::Error),
         Storage::None | Storage::Creating { .. } => Some(StorageStatus::Pending),
         Storage::Provisioned { .. } => None,
         Storage::Destroying { .. } => Some(StorageStatus::Destroying),

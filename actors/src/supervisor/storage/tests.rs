@@ -112,14 +112,14 @@ fn machine_runs() -> Vec<Body> {
 fn volume_declared() -> Vec<Body> {
     stored([
         volume::Event::Declared { spec: volume::Spec { provider: name("local"), size: SizeMib(64) } },
-        volume::Event::CreateRequested { at: Timestamp(1) },
+        volume::Event::CreateRequested { base: volume::Where::Anywhere, at: Timestamp(1) },
         volume::Event::AttachmentReserved { machine: name("web") },
     ])
 }
 
 fn volume_made() -> Vec<Body> {
     let (effect, volume_id) = (effect("volume/data", 2), InstanceId("v-1".into()));
-    stored([volume::Event::Created { volume: ProvisionedVolume { effect, volume_id, size: SizeMib(64) } }])
+    stored([volume::Event::Created { made: ProvisionedVolume { effect, volume_id, size: SizeMib(64) } }])
 }
 
 fn attachment_declared() -> Vec<Body> {
@@ -254,6 +254,14 @@ fn both_sides_are_told_that_an_attachment_is_gone_and_then_it_is_forgotten() {
     assert_eq!(seen.view.attachments.iter().count(), 0, "nobody holds it any more");
 }
 
+fn made_on(device: &str, over: impl IntoIterator<Item = Cite>) -> filesystem::Base {
+    filesystem::Base { backing: Some(backing(device)), over: over.into_iter().collect() }
+}
+
+fn create_on(device: &str, over: impl IntoIterator<Item = Cite>) -> filesystem::Command {
+    filesystem::Command::Own(filesystem::OwnCommand::Create(made_on(device, over)))
+}
+
 fn backing(device: &str) -> Backing {
     let device = BlockDevice { name: device.into(), size: SizeMib(64), hardware_id: None };
     Backing { volume: name("data"), volume_effect: effect("volume/data", 2), device }
@@ -274,7 +282,7 @@ fn files_declared(seen: Seen) -> Seen {
     };
     let mount =
         filesystem_attachment::Spec { machine: name("web"), filesystem: name("files"), path: None, read_only: false };
-    let reserved = volume::Event::FilesystemReserved { filesystem: name("files") };
+    let reserved = volume::Event::Own(volume::OwnEvent::FilesystemReserved { filesystem: name("files") });
     seen.then("volume/data", stored([reserved]))
         .then(
             "filesystem/files",
@@ -289,9 +297,8 @@ fn files_declared(seen: Seen) -> Seen {
 fn files_made(seen: Seen) -> Seen {
     let (effect, filesystem_id) = (effect("filesystem/files", 3), InstanceId("sdb".into()));
     let filesystem = ProvisionedFilesystem { effect, filesystem_id, size: SizeMib(64) };
-    let request =
-        filesystem::Event::CreateRequested { backing: Some(backing("sdb")), over: [].into(), at: Timestamp(5) };
-    seen.then("filesystem/files", stored([request, filesystem::Event::Created { filesystem }]))
+    let request = filesystem::Event::CreateRequested { base: made_on("sdb", []), at: Timestamp(5) };
+    seen.then("filesystem/files", stored([request, filesystem::Event::Created { made: filesystem }]))
 }
 
 fn files_mounted(seen: Seen) -> Seen {
@@ -340,7 +347,7 @@ fn a_filesystem_on_a_volume_waits_for_exactly_its_device() {
     let seen = files_declared(attached());
     assert_eq!(seen.look("filesystem/files"), []);
     let seen = seen.then("supervisor/storage", seen_as("sdb"));
-    let create = filesystem::Command::Create { backing: Some(backing("sdb")), over: [].into() };
+    let create = create_on("sdb", []);
     let create = Order::Filesystem { filesystem: name("files"), command: create };
     for about in ["filesystem/files", "volume/data"] {
         assert_eq!(seen.look(about), std::slice::from_ref(&create), "{about}");
@@ -396,10 +403,13 @@ fn a_volume_is_told_that_its_filesystem_is_gone_and_then_that_is_forgotten() {
         .then("filesystem/files", gone);
     let of = [Cite::new(stream("filesystem/files"), Version(3))].into();
     let leaves = Leftovers { of, instead: true };
-    let command = volume::Command::ReleaseFilesystem { filesystem: name("files"), leaves: leaves.clone() };
+    let command = volume::Command::Own(volume::OwnCommand::ReleaseFilesystem {
+        filesystem: name("files"),
+        leaves: leaves.clone(),
+    });
     assert_eq!(seen.look("filesystem/files"), [Order::Volume { volume: name("data"), command }]);
     let of = leaves.of.clone();
-    let told = stored([volume::Event::FilesystemReleased { filesystem: name("files"), leaves }]);
+    let told = stored([volume::Event::Own(volume::OwnEvent::FilesystemReleased { filesystem: name("files"), leaves })]);
     let seen = seen.then("volume/data", told);
     assert_eq!(seen.look("volume/data"), []);
     assert_eq!(seen.view.filesystems.iter().count(), 0);
@@ -411,12 +421,12 @@ fn a_volume_is_told_that_its_filesystem_is_gone_and_then_that_is_forgotten() {
         backing: Some(name("data")),
         machine: Some(name("web")),
     };
-    let reserved = volume::Event::FilesystemReserved { filesystem: name("more") };
+    let reserved = volume::Event::Own(volume::OwnEvent::FilesystemReserved { filesystem: name("more") });
     let seen = seen
         .then("volume/data", stored([reserved]))
         .then("filesystem/more", stored([filesystem::Event::Declared { spec }]))
         .then("supervisor/storage", seen_as("sdc"));
-    let create = filesystem::Command::Create { backing: Some(backing("sdc")), over: of };
+    let create = create_on("sdc", of);
     assert_eq!(seen.look("filesystem/more"), [Order::Filesystem { filesystem: name("more"), command: create }]);
 }
 

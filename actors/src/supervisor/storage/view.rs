@@ -296,7 +296,7 @@ impl View {
         let mut on: Vec<(&'static str, String)> = Vec::new();
         match stream.kind() {
             volume::State::KIND => {
-                let machine = self.volumes.get(name).and_then(|state| state.wanted_on.clone());
+                let machine = self.volumes.get(name).and_then(|state| state.own.wanted_on.clone());
                 on.extend(machine.map(|machine| (machine::State::KIND, machine.to_string())));
             }
             machine::State::KIND => on = self.claims_of(name),

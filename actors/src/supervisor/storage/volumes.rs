@@ -24,16 +24,16 @@ pub(super) fn volume(view: &View, volume: Name) -> Option<Order> {
     }
     let command = match (state.life, &state.storage) {
         (Life::Alive, Storage::None) => create(view, state)?,
-        (Life::Alive | Life::Dying, Storage::Provisioned { volume: made, .. }) => {
+        (Life::Alive | Life::Dying, Storage::Provisioned { made, .. }) => {
             let effect = made.effect;
             let is_lost = view.absence(&volume, effect).is_some_and(|absence| absence.is_confirmed);
-            volume::Command::Report(match (is_lost, state.lost) {
-                (true, None) => volume::Report::Lost { effect },
-                (false, Some(_)) => volume::Report::Found { effect },
+            volume::Command::Report(match (is_lost, state.own.lost) {
+                (true, None) => volume::Report::Own(volume::OwnReport::Lost { effect }),
+                (false, Some(_)) => volume::Report::Own(volume::OwnReport::Found { effect }),
                 (true, Some(_)) | (false, None) => return None,
             })
         }
-        (Life::Dead, Storage::None | Storage::Creating(_) | Storage::Provisioned { .. }) => volume::Command::Remove,
+        (Life::Dead, Storage::None | Storage::Creating { .. } | Storage::Provisioned { .. }) => volume::Command::Remove,
         _ => return None,
     };
     let order = Order::Volume { volume, command };
@@ -43,20 +43,21 @@ pub(super) fn volume(view: &View, volume: Name) -> Option<Order> {
 /// A volume that is gone is destroyed again if its provider still shows it.
 fn returned(view: &View, volume: Name) -> Option<Order> {
     let gone = view.gone.returned(&volume)?;
-    let command = volume::Command::DestroyReturned { provider: gone.provider.clone(), of: gone.of };
+    let command =
+        volume::Command::Own(volume::OwnCommand::DestroyReturned { provider: gone.provider.clone(), of: gone.of });
     let order = Order::Volume { volume, command };
     view.orders.is_news(&order, Version::ZERO).then_some(order)
 }
 
 /// A volume that waits for a machine is made once that has an instance: where that is, and in its zone.
 fn create(view: &View, state: &volume::State) -> Option<volume::Command> {
-    let machine = state.wanted_on.as_ref()?;
+    let machine = state.own.wanted_on.as_ref()?;
     let instance = view.running(machine)?;
     let place =
         Place { machine: machine.clone(), machine_effect: instance.effect, instance: instance.instance.clone() };
     Some(match instance.zone() {
-        Some(zone) => volume::Command::CreateIn { place, zone },
-        None => volume::Command::Create { place },
+        Some(zone) => volume::Command::Own(volume::OwnCommand::CreateIn { place, zone }),
+        None => volume::Command::Own(volume::OwnCommand::Create { place }),
     })
 }
 
@@ -92,7 +93,7 @@ pub(super) fn attachment(view: &View, stream: &StreamId, machine: &Name, volume:
 
 /// A machine is told where its volume came to be, so that a later instance is made there too.
 fn zone_noted(view: &View, machine: &Name, volume: &Name, made: &volume::State) -> Option<Order> {
-    let zone = made.zone.clone()?;
+    let zone = made.own.zone.clone()?;
     let state = view.machines.get(machine.as_str()).filter(|state| state.life == Life::Alive)?;
     let is_here = view.running(machine)?.zone().as_ref() == Some(&zone);
     let is_known = state.volume_zones.of(volume) == Some(&zone) || !state.attachments.contains(volume);
@@ -164,9 +165,7 @@ fn next(
     }
     let running = view.running(machine);
     let target = made.zip(running).and_then(|(state, instance)| {
-        let Storage::Provisioned { volume: provisioned, .. } = &state.storage else {
-            return None;
-        };
+        let provisioned = state.made()?;
         Some(Box::new(Target {
             provider: state.spec.as_ref()?.provider.clone(),
             machine_effect: instance.effect,
@@ -182,10 +181,10 @@ fn next(
                 return None;
             }
             // What is lost is nowhere to be attached from; when its provider lists it again, it is.
-            if made.is_some_and(|state| state.lost.is_some()) {
+            if made.is_some_and(|state| state.own.lost.is_some()) {
                 return None;
             }
-            let at_creation = made.and_then(|state| state.at_creation.as_ref().zip(state.place.as_ref()));
+            let at_creation = made.and_then(|state| state.own.at_creation.as_ref().zip(state.own.place.as_ref()));
             match at_creation {
                 Some((made, place)) if made.machine == *machine && place.machine_effect == target.machine_effect => {
                     Some(Command::TakeOver { target, info: made.info.clone() })
@@ -218,7 +217,7 @@ fn is_unmounted(view: &View, volume: &volume::State, machine: &Name) -> bool {
 
 /// The filesystem on this volume, if it is mounted on this machine or may be; with a mark if it was not told to go yet.
 fn mounted(view: &View, machine: &Name, volume: &Name) -> Option<(Name, Option<()>)> {
-    let filesystem = view.volumes.get(volume.as_str())?.filesystem.clone()?;
+    let filesystem = view.volumes.get(volume.as_str())?.own.filesystem.clone()?;
     let state = view.filesystem_attachments.get(&format!("{machine}:{filesystem}"))?;
     let is_there = state.life.exists() && state.may_be_attached();
     is_there.then(|| (filesystem, (state.life == Life::Alive).then_some(())))
@@ -240,8 +239,7 @@ fn releases(view: &View, machine: &Name, volume: &Name) -> Vec<Order> {
         let command = machine::Command::ReleaseAttachment { volume: volume.clone() };
         orders.push((Order::Machine { machine: machine.clone(), command }, version(&view.machines, machine)));
     }
-    let volume_holds =
-        view.volumes.get(volume.as_str()).is_some_and(|state| state.attached_to.as_ref() == Some(machine));
+    let volume_holds = view.volumes.get(volume.as_str()).is_some_and(|state| state.attached_to.contains(machine));
     if volume_holds {
         let command = volume::Command::ReleaseAttachment { machine: machine.clone() };
         orders.push((Order::Volume { volume: volume.clone(), command }, version(&view.volumes, volume)));

@@ -33,11 +33,11 @@ pub fn elsewhere(machines: &Fold<machine::State>, volume: &volume::State, machin
 /// The zone that a volume is in: what was noted when it was made, or else where the instance is that it was made for.
 pub fn zone_of(machines: &Fold<machine::State>, volume: &volume::State) -> Option<Zone> {
     let of_place = || {
-        let place = volume.place.as_ref()?;
+        let place = volume.own.place.as_ref()?;
         let (zone, _) = zone(machines, &place.machine).filter(|(_, effect)| *effect == place.machine_effect)?;
         Some(zone)
     };
-    volume.zone.clone().or_else(of_place)
+    volume.own.zone.clone().or_else(of_place)
 }
 
 fn zone(machines: &Fold<machine::State>, machine: &Name) -> Option<(Zone, EffectId)> {

@@ -241,7 +241,7 @@ impl Desk {
         let report = match (operation, answer) {
             (Operation::CreateVolume, Answer::Fails(fault)) => Report::CreateFailed { attempt, fault },
             (Operation::CreateVolume, _) => {
-                Report::Created { attempt, volume: ProvisionedVolume { effect, volume_id, size } }
+                Report::Created { attempt, made: ProvisionedVolume { effect, volume_id, size } }
             }
             (_, Answer::Fails(fault)) => Report::DestroyFailed { attempt, fault },
             (..) => Report::Destroyed { attempt },

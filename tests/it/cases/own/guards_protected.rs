@@ -268,7 +268,7 @@ fn nor_is_a_protected_filesystem() {
     // Given a protected filesystem
     let mut lab = Lab::new(Document::default());
     let spec = filesystem::Spec { provider: name("desk"), size: SizeMib(64), backing: None, machine: None };
-    lab.desk.filesystem("data", Command::Declare(spec));
+    lab.desk.filesystem("data", Command::declare(spec));
     lab.desk.settle();
     lab.desk.filesystem("data", Command::Protect { on: true });
     let before = lab.desk.filesystem_state("data").cloned();

@@ -54,7 +54,7 @@ impl Node {
         for document in manifest.documents {
             if let Wish::Volume { name, spec, pool, .. } = document.wish {
                 let pool = pool.filter(|pool| pool.is_named).map(|pool| pool.pool.name.to_string());
-                self.lab.desk.volume(name.as_str(), volume::Command::Declare(spec));
+                self.lab.desk.volume(name.as_str(), volume::Command::declare(spec));
                 volumes.push((name, pool));
             }
         }
@@ -65,7 +65,7 @@ impl Node {
     fn made(&self, volume: &Name, pool: Option<String>) -> Result<Made, String> {
         let state = self.lab.desk.volume_state(volume.as_str()).ok_or("nobody knows the volume")?;
         match &state.storage {
-            volume::Storage::Provisioned { volume, .. } => Ok(Made { pool, size: volume.size }),
+            volume::Storage::Provisioned { made: volume, .. } => Ok(Made { pool, size: volume.size }),
             other => Err(format!("it is not made: {other:?}")),
         }
     }

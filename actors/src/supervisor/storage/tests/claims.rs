@@ -72,10 +72,10 @@ fn goes(seen: Seen) -> Seen {
 
 fn made(seen: Seen, volume_text: &str) -> Seen {
     let at = seen.versions[&stream(volume_text)];
-    let requested = volume::Event::CreateRequested { at: Timestamp(2) };
+    let requested = volume::Event::CreateRequested { base: volume::Where::Anywhere, at: Timestamp(2) };
     let effect = effect(volume_text, at.next().0);
     let volume = ProvisionedVolume { effect, volume_id: InstanceId("v-1".into()), size: SizeMib(64) };
-    seen.then(volume_text, stored([requested, volume::Event::Created { volume }]))
+    seen.then(volume_text, stored([requested, volume::Event::Created { made: volume }]))
 }
 
 fn lives(seen: &Seen, volume: &str) -> Option<Life> {
@@ -88,7 +88,7 @@ fn a_volume_is_declared_and_then_its_attachment() {
     assert_eq!(told, [VOLUME, "volume-attachment/web-1:web-1-data-0"]);
     let volume = seen.view.volumes.get("web-1-data-0").expect("declared");
     assert_eq!(volume.claim, Some(ClaimedBy { machine: name("web-1"), is_persistent: false }));
-    assert_eq!((&volume.wanted_on, &volume.attached_to), (&Some(name("web-1")), &Some(name("web-1"))));
+    assert_eq!((&volume.own.wanted_on, &volume.attached_to), (&Some(name("web-1")), &[name("web-1")].into()));
     assert_eq!(volume.owner, Some(stream(MACHINE)));
 }
 
@@ -158,7 +158,7 @@ fn what_somebody_detached_is_not_attached_again_nor_made_anew() {
 
 #[test]
 fn a_name_that_is_taken_is_waited_for() {
-    let declared = volume::Command::Declare(volume::Spec { provider: name("cloud"), size: SizeMib(1) });
+    let declared = volume::Command::declare(volume::Spec { provider: name("cloud"), size: SizeMib(1) });
     let seen = asking(vec![claim("data", ClaimForm::Volume, false)]);
     let seen = decided::<volume::State>(seen, VOLUME, &declared);
     assert_eq!(seen.look(MACHINE), []);

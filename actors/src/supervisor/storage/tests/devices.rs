@@ -76,7 +76,8 @@ fn a_filesystem_inside_of_a_machine_waits_for_its_instance() {
         filesystem::Spec { provider: name("tmpfs"), size: SizeMib(4), backing: None, machine: Some(name("web")) };
     let waits = declared().then("filesystem/memory", stored([filesystem::Event::Declared { spec }]));
     assert_eq!(waits.look("filesystem/memory"), []);
-    let command = filesystem::Command::Create { backing: None, over: [].into() };
+    let command =
+        filesystem::Command::Own(filesystem::OwnCommand::Create(filesystem::Base { backing: None, over: [].into() }));
     let create = Order::Filesystem { filesystem: name("memory"), command };
     assert!(waits.then("machine/web", machine_runs()).look("machine/web").contains(&create));
 }

@@ -7,16 +7,19 @@ use crate::{
 };
 
 fn destroyed(first: Vec<volume::Event>) -> Seen {
-    use volume::Event::{DestroyRequested, Destroyed, Died, RemovalBegan, Removed};
     let spec = volume::Spec { provider: name("local"), size: SizeMib(64) };
-    let made = [volume::Event::Declared { spec }, volume::Event::CreateRequested { at: Timestamp(1) }];
-    let going = [RemovalBegan, Died, DestroyRequested { at: Timestamp(2) }];
+    let made = [
+        volume::Event::Declared { spec },
+        volume::Event::CreateRequested { base: volume::Where::Anywhere, at: Timestamp(1) },
+    ];
+    let going =
+        [volume::Event::RemovalBegan, volume::Event::Died, volume::Event::DestroyRequested { at: Timestamp(2) }];
     Seen::default()
         .then("volume/data", stored(made))
         .then("volume/data", volume_made())
         .then("volume/data", stored(first))
         .then("volume/data", stored(going))
-        .then("volume/data", stored([Destroyed, Removed]))
+        .then("volume/data", stored([volume::Event::Destroyed, volume::Event::Removed]))
 }
 
 fn changes(seen: &Seen, as_of: u64) -> Vec<VolumeChange> {
@@ -35,7 +38,7 @@ fn observed(seen: Seen, as_of: u64) -> Seen {
 }
 
 fn destroy_again() -> Order {
-    let command = volume::Command::DestroyReturned { provider: name("local"), of: Version(2) };
+    let command = volume::Command::Own(volume::OwnCommand::DestroyReturned { provider: name("local"), of: Version(2) });
     Order::Volume { volume: name("data"), command }
 }
 
@@ -50,7 +53,8 @@ fn a_destroyed_volume_that_two_lists_show_is_destroyed_again() {
     let seen = observed(seen, 20);
     assert_eq!(changes(&seen, 30), [], "that is known");
     assert_eq!(seen.look("volume/data"), [destroy_again()]);
-    let back = volume::Event::Returned { provider: name("local"), of: Version(2), at: Timestamp(21) };
+    let back =
+        volume::Event::Own(volume::OwnEvent::Returned { provider: name("local"), of: Version(2), at: Timestamp(21) });
     let seen = seen.then("volume/data", stored([back]));
     assert_eq!(seen.look("volume/data"), [], "it is on its way");
     // The provider says again that it is gone, and is wrong again.

@@ -76,12 +76,12 @@ fn one_list_without_a_volume_tells_nobody_and_two_complete_ones_in_a_row_do() {
     let gone = again.then("supervisor/storage", observed(missing(40)));
     let told = |report| Order::Volume { volume: name("data"), command: volume::Command::Report(report) };
     let effect = effect("volume/data", 2);
-    assert_eq!(gone.look("volume/data"), [told(volume::Report::Lost { effect })]);
-    let gone = gone.then("volume/data", stored([volume::Event::Lost { at: Timestamp(41) }]));
+    assert_eq!(gone.look("volume/data"), [told(volume::Report::Own(volume::OwnReport::Lost { effect }))]);
+    let gone = gone.then("volume/data", stored([volume::Event::Own(volume::OwnEvent::Lost { at: Timestamp(41) })]));
     assert_eq!(gone.look("volume/data"), [], "it is told once");
     assert_eq!(changes(&gone, listing(true, 50, vec![])), []);
     let found = gone.then("supervisor/storage", observed(back()));
-    assert_eq!(found.look("volume/data"), [told(volume::Report::Found { effect })]);
+    assert_eq!(found.look("volume/data"), [told(volume::Report::Own(volume::OwnReport::Found { effect }))]);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_list_of_one_machine_says_nothing_of_what_is_inside_of_another() {
         Place { machine: name("web"), machine_effect: effect("machine/web", 2), instance: InstanceId("i-1".into()) };
     let volume = stored([
         volume::Event::Declared { spec: volume::Spec { provider: provider.clone(), size: SizeMib(64) } },
-        volume::Event::CreateRequestedAt { place, at: Timestamp(1) },
+        volume::Event::CreateRequested { base: volume::Where::At(place), at: Timestamp(1) },
     ]);
     let seen = Seen::default().then("machine/web", machine_declared()).then("volume/data", volume);
     assert_eq!(machines_with_volumes(&seen.view, &provider), [].into(), "nothing is made");

@@ -38,9 +38,9 @@ fn seen(db: Option<&str>, web: Option<&str>) -> Seen {
             "volume/data",
             stored([
                 volume::Event::Declared { spec },
-                volume::Event::WantedOn { machine: name("db") },
-                volume::Event::CreateRequestedAt { place, at: Timestamp(2) },
-                volume::Event::Created { volume: made },
+                volume::Event::Own(volume::OwnEvent::WantedOn { machine: name("db") }),
+                volume::Event::CreateRequested { base: volume::Where::At(place), at: Timestamp(2) },
+                volume::Event::Created { made },
                 volume::Event::AttachmentReserved { machine: name("web") },
             ]),
         )
@@ -69,7 +69,7 @@ fn a_volume_is_made_in_the_zone_of_its_machine_which_is_told() {
     let spec = volume::Spec { provider: name("cloud"), size: SizeMib(1) };
     let declared = [
         volume::Event::Declared { spec },
-        volume::Event::WantedOn { machine: name("web") },
+        volume::Event::Own(volume::OwnEvent::WantedOn { machine: name("web") }),
         volume::Event::AttachmentReserved { machine: name("web") },
     ];
     for (zone, is_told) in [(Some("a"), true), (None, false)] {
@@ -78,14 +78,14 @@ fn a_volume_is_made_in_the_zone_of_its_machine_which_is_told() {
         let orders = seen.look("volume/data");
         let [Order::Volume { command, .. }] = &orders[..] else { panic!("{orders:?}") };
         let events = match command {
-            volume::Command::CreateIn { place, zone } if is_told => {
+            volume::Command::Own(volume::OwnCommand::CreateIn { place, zone }) if is_told => {
                 vec![
-                    volume::Event::CreateRequestedAt { place: place.clone(), at: Timestamp(3) },
-                    volume::Event::SitedIn { zone: zone.clone() },
+                    volume::Event::CreateRequested { base: volume::Where::At(place.clone()), at: Timestamp(3) },
+                    volume::Event::Own(volume::OwnEvent::SitedIn { zone: zone.clone() }),
                 ]
             }
-            volume::Command::Create { place } if !is_told => {
-                vec![volume::Event::CreateRequestedAt { place: place.clone(), at: Timestamp(3) }]
+            volume::Command::Own(volume::OwnCommand::Create { place }) if !is_told => {
+                vec![volume::Event::CreateRequested { base: volume::Where::At(place.clone()), at: Timestamp(3) }]
             }
             other => panic!("{other:?}"),
         };
@@ -114,9 +114,9 @@ fn where_a_volume_is_outlives_the_machine_that_it_was_made_for() {
             "volume/data",
             stored([
                 volume::Event::Declared { spec },
-                volume::Event::CreateRequestedAt { place, at: Timestamp(2) },
-                volume::Event::SitedIn { zone: crate::vocab::Zone("a".into()) },
-                volume::Event::Created { volume: made },
+                volume::Event::CreateRequested { base: volume::Where::At(place), at: Timestamp(2) },
+                volume::Event::Own(volume::OwnEvent::SitedIn { zone: crate::vocab::Zone("a".into()) }),
+                volume::Event::Created { made },
                 volume::Event::AttachmentReserved { machine: name("web") },
             ]),
         )

@@ -36,10 +36,8 @@ impl View {
         let held = |name: &Name, other: &str| name.as_str() == other;
         let present = self.machines.get(machine).filter(|state| state.life != Life::Removed);
         let machine_holds = present.is_some_and(|state| state.attachments.iter().any(|name| held(name, volume)));
-        let volume_holds = self
-            .volumes
-            .get(volume)
-            .is_some_and(|state| state.attached_to.as_ref().is_some_and(|name| held(name, machine)));
+        let volume_holds =
+            self.volumes.get(volume).is_some_and(|state| state.attached_to.iter().any(|name| held(name, machine)));
         if !machine_holds && !volume_holds {
             self.attachments.remove(name);
             if let Ok(stream) = StreamId::new(volume_attachment::State::KIND, name) {
@@ -144,7 +142,7 @@ impl View {
         let (machine, volume) = spec.map(|spec| (spec.machine, spec.backing)).unwrap_or_default();
         let held = volume.as_ref().is_some_and(|volume| {
             let state = self.volumes.get(volume.as_str());
-            state.is_some_and(|state| state.filesystem.as_ref().is_some_and(|held| held.as_str() == name))
+            state.is_some_and(|state| state.own.filesystem.as_ref().is_some_and(|held| held.as_str() == name))
         });
         if !held {
             self.filesystems.remove(&name);

@@ -251,10 +251,10 @@ impl Desk {
             self.volume_told(&tag, stream.name(), MADE);
         }
         if let Some(volume) = events.iter().find_map(|event| match event {
-            Event::Created { volume } => Some(volume),
+            Event::Created { made: volume } => Some(volume),
             _ => None,
         }) {
-            let facts = self.volumes[stream].state().facts.clone();
+            let facts = self.volumes[stream].state().own.facts.clone();
             let info = json!({
                 "volume_id": volume.volume_id.0,
                 "hardware_id": facts.as_ref().and_then(|facts| facts.hardware_id.clone()),
@@ -301,7 +301,7 @@ impl Desk {
             self.filesystem_told(&tag, stream.name(), MADE);
         }
         if let Some(made) = events.iter().find_map(|event| match event {
-            Event::Created { filesystem } => Some(filesystem),
+            Event::Created { made: filesystem } => Some(filesystem),
             _ => None,
         }) {
             self.record("filesystem", &tag, json!({"filesystem_id": made.filesystem_id.0, "size": made.size.0}))?;
@@ -340,7 +340,7 @@ impl Desk {
         let of = attachments_of(&self.book.view.attachments, name);
         let links: Vec<Linked<'_>> =
             of.iter().map(|(machine, of)| Linked::of_volume(volume, machine, of, None)).collect();
-        let told = in_their_words(&storage::of_volume(volume, &links), words);
+        let told = in_their_words(&storage::status_of(volume, &links), words);
         self.told.statuses.push(json!([self.at(), tag, told.0, told.1]));
     }
 
@@ -349,7 +349,7 @@ impl Desk {
         let Some(filesystem) = self.book.view.filesystems.get(name).filter(|it| it.life.exists()) else { return };
         let of = attachments_of(&self.book.view.filesystem_attachments, name);
         let links: Vec<Linked<'_>> = of.iter().map(|(_, of)| Linked::of_filesystem(of)).collect();
-        let told = in_their_words(&storage::of_filesystem(filesystem, &links), words);
+        let told = in_their_words(&storage::status_of(filesystem, &links), words);
         self.told.statuses.push(json!([self.at(), tag, told.0, told.1]));
     }
 

@@ -46,7 +46,7 @@ impl Desk {
         let tag = tag(stream);
         let detached = |instance: Option<&InstanceId>| json!({"attachment": tag, "instance": instance.map(|id| &id.0)});
         if let Some(create) = wish.making::<CreateVolume>() {
-            let place = self.volumes[stream].state().place.as_ref();
+            let place = self.volumes[stream].state().own.place.as_ref();
             return Ok(json!({
                 "volume": tag,
                 "size": create.size.0,
@@ -150,12 +150,12 @@ impl Desk {
         let persistent = record.as_ref().is_some_and(|record| record.persistent);
         let volume_id = format!("id-{number}");
         self.provider.known.insert(create.id, volume_id.clone());
-        Ok(Report::Made {
+        Ok(Report::Own(volume::OwnReport::Made {
             attempt,
             volume: ProvisionedVolume { effect: create.id, volume_id: InstanceId(volume_id), size: create.size },
             facts: VolumeFacts { hardware_id: Some(format!("serial-{number}")), persistent },
             attached: at_creation,
-        })
+        }))
     }
 
     fn filesystem_report(&mut self, call: &Call, attempt: u32, failed: Option<Fault>) -> filesystem::Report {
@@ -175,7 +175,7 @@ impl Desk {
         };
         self.provider.known.insert(create.id, id.clone());
         let filesystem = ProvisionedFilesystem { effect: create.id, filesystem_id: InstanceId(id), size };
-        Report::Created { attempt, filesystem }
+        Report::Created { attempt, made: filesystem }
     }
 }
 

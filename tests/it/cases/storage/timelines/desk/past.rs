@@ -124,7 +124,7 @@ impl Desk {
                     let spec = volume::Spec { provider: provider(&record.provider)?, size };
                     events.push(Event::Declared { spec });
                     if let Some(attach) = &record.attach {
-                        events.push(Event::WantedOn { machine: name(&attach.machine)? });
+                        events.push(Event::Own(volume::OwnEvent::WantedOn { machine: name(&attach.machine)? }));
                     }
                 }
                 let storage = if exists { state.storage.clone() } else { Storage::None };
@@ -141,16 +141,16 @@ impl Desk {
                     let intent = match &storage {
                         Storage::None => {
                             let intent = next(&entity, &events);
-                            events.push(Event::CreateRequested { at: EARLIER });
+                            events.push(Event::CreateRequested { base: volume::Where::Anywhere, at: EARLIER });
                             Some(intent)
                         }
-                        Storage::Creating(effort) => Some(effort.intent),
+                        Storage::Creating { effort, .. } => Some(effort.intent),
                         Storage::Provisioned { .. } | Storage::Destroying { .. } => None,
                     };
                     if let Some(intent) = intent {
                         let effect = EffectId::of(JOURNAL, &stream, intent);
                         self.provider.known.insert(effect, provisioned.volume_id.clone());
-                        events.push(Event::Created { volume: made(effect) });
+                        events.push(Event::Created { made: made(effect) });
                     }
                 }
                 let present = if exists { state.life } else { Life::Alive };
@@ -199,7 +199,10 @@ impl Desk {
                     let intent = match &storage {
                         Storage::None => {
                             let intent = next(&entity, &events);
-                            events.push(Event::CreateRequested { backing: None, over: BTreeSet::new(), at: EARLIER });
+                            events.push(Event::CreateRequested {
+                                base: filesystem::Base { backing: None, over: BTreeSet::new() },
+                                at: EARLIER,
+                            });
                             Some(intent)
                         }
                         Storage::Creating { effort, .. } => Some(effort.intent),
@@ -211,8 +214,7 @@ impl Desk {
                         self.provider.known.insert(effect, id.clone());
                         let size = provisioned.size.map_or(size, SizeMib);
                         let filesystem_id = InstanceId(id);
-                        events
-                            .push(Event::Created { filesystem: ProvisionedFilesystem { effect, filesystem_id, size } });
+                        events.push(Event::Created { made: ProvisionedFilesystem { effect, filesystem_id, size } });
                     }
                 }
                 let present = if exists { state.life } else { Life::Alive };

@@ -1,39 +1,30 @@
-//! What happened to a filesystem.
+//! What happened to a volume or a filesystem.
 
-use std::collections::BTreeSet;
-
-use bailiwick_journal::{Cite, StreamId};
+use bailiwick_journal::{Body, StreamId};
 use serde::{Deserialize, Serialize};
 
-use super::Spec;
+use super::Provisioned;
 use crate::{
-    contract::{Stored, Touches},
-    ports::{Backing, ProvisionedFilesystem},
+    contract::{self, Stored, StoredError, Touches},
     storage_rules::{ClaimedBy, FromPool},
     vocab::{Fact, Fault, Name, SkippedStorage, Timestamp},
 };
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Event {
+#[serde(bound = "")]
+pub enum Event<K: Provisioned> {
     /// It exists from now on, under a new uid.
     Declared {
-        spec: Spec,
+        spec: K::Spec,
     },
     /// An intent to make it is open: its effect id follows from this event's version.
     CreateRequested {
-        backing: Option<Backing>,
-        /// The intents of other filesystems that are gone with their data: what is left of them on the volume may be written
-        /// over.
-        over: BTreeSet<Cite>,
+        base: K::Base,
         at: Timestamp,
     },
-    /// The device beneath it is called otherwise now; the intent stays.
-    BackingChanged {
-        backing: Option<Backing>,
-    },
     Created {
-        filesystem: ProvisionedFilesystem,
+        made: K::Made,
     },
     CreateRetryScheduled {
         until: Timestamp,
@@ -44,8 +35,6 @@ pub enum Event {
         /// A new series of attempts begins then by itself.
         again: Option<Timestamp>,
     },
-    /// Nothing was made under the present intent, and nothing will be.
-    CreateDropped,
     /// An intent to undo what the present intent made, or may have made.
     DestroyRequested {
         at: Timestamp,
@@ -66,13 +55,15 @@ pub enum Event {
     AttachmentReleased {
         machine: Name,
     },
-    /// When it goes, its data stays.
-    ReleaseWanted,
-    /// It is dying: it is mounted nowhere anew.
+    /// It is dying: it is attached nowhere anew.
     RemovalBegan,
-    /// It is mounted nowhere.
+    /// It is attached nowhere.
     Died,
     Removed,
+    /// When it goes, its data stays.
+    ReleaseWanted,
+    /// Nothing was made under the present intent, and nothing will be.
+    CreateDropped,
     /// A forced removal did not wait for this.
     Skipped {
         what: SkippedStorage,
@@ -101,18 +92,20 @@ pub enum Event {
     Protected {
         on: bool,
     },
+    /// What happens to this kind only.
+    Own(K::OwnEvent),
 }
 
-impl Event {
+impl<K: Provisioned> Event<K> {
     /// The sides of its entity that it changes.
     pub fn touches(&self) -> Touches {
         use Fact::{Dependents, Effect, Health, Life, Request, Spec};
         Touches::Some(match self {
             Self::Declared { .. } => return Touches::All,
-            Self::TakenFrom { .. } | Self::OwnedBy { .. } | Self::Claimed { .. } | Self::Kept => &[Spec],
+            Self::Own(own) => return K::touches(own),
             Self::CreateRequested { .. } | Self::DestroyRequested { .. } => &[Effect, Request],
-            Self::BackingChanged { .. }
-            | Self::Created { .. }
+            Self::TakenFrom { .. } | Self::OwnedBy { .. } | Self::Claimed { .. } | Self::Kept => &[Spec],
+            Self::Created { .. }
             | Self::CreateRetryScheduled { .. }
             | Self::CreateGivenUp { .. }
             | Self::CreateDropped
@@ -120,7 +113,6 @@ impl Event {
             | Self::DestroyRetryScheduled { .. }
             | Self::DestroyGivenUp { .. }
             | Self::AttemptBegun => &[Effect],
-            Self::Overdue { .. } => &[Health],
             Self::AttachmentReserved { .. } | Self::AttachmentReleased { .. } => &[Dependents],
             Self::RemovalBegan
             | Self::Died
@@ -129,20 +121,26 @@ impl Event {
             | Self::ReleaseWanted
             | Self::DestroyWanted
             | Self::Skipped { .. } => &[Life],
+            Self::Overdue { .. } => &[Health],
         })
     }
 
     /// The sides that it goes on from.
     pub fn follows(&self) -> Touches {
         match self {
-            Self::Created { .. } | Self::DestroyRequested { .. } | Self::Destroyed => Touches::Some(&[Fact::Request]),
+            Self::Created { .. } | Self::DestroyRequested { .. } | Self::Destroyed | Self::Overdue { .. } => {
+                Touches::Some(&[Fact::Request])
+            }
             Self::CreateRequested { .. } => Touches::Some(&[Fact::Effect]),
-            Self::Overdue { .. } => Touches::Some(&[Fact::Request]),
             other => other.touches(),
         }
     }
 }
 
-impl Stored for Event {
-    const SCHEMA: u16 = 1;
+impl<K: Provisioned> Stored for Event<K> {
+    const SCHEMA: u16 = 2;
+
+    fn load(body: &Body) -> Result<Self, StoredError> {
+        contract::load_lifted(body, Some(K::FIRST_FORM.events))
+    }
 }

@@ -1,16 +1,16 @@
-//! What the world still owes a volume.
+//! What the world still owes a volume or a filesystem.
 
 use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use super::{Removal, State, Storage};
+use super::{Provisioned, Removal, State, Storage};
 use crate::vocab::{Effort, Life, Outlook, Timestamp};
 
 /// Work in the outside world.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
-    /// Make the volume of this intent.
+    /// Make what this intent asks for.
     Create { intent: Version, attempt: u32 },
     /// Destroy what was made, or may have been made, under this intent.
     Destroy { of: Version, attempt: u32 },
@@ -20,13 +20,13 @@ pub enum Effect {
     Release { of: Version, attempt: u32 },
 }
 
-pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
+pub(super) fn pending<K: Provisioned>(state: &State<K>) -> BTreeSet<Effect> {
     let Some(effort) = state.effort() else {
         return BTreeSet::new();
     };
     let attempt = effort.attempt;
     // Nothing more is made for what is on its way out; what an attempt may have left is undone when it dies.
-    if matches!(state.storage, Storage::Creating(_)) && state.life != Life::Alive {
+    if matches!(state.storage, Storage::Creating { .. }) && state.life != Life::Alive {
         return BTreeSet::new();
     }
     let deadline = state.undoing().and_then(Effort::deadline);
