@@ -8,6 +8,7 @@ mod circles;
 mod ghosts;
 mod layers;
 mod named;
+mod orphans;
 mod source;
 mod texts;
 
@@ -70,6 +71,11 @@ fn hold(faults: Vec<Fault>) {
 #[test]
 fn no_file_imports_in_a_circle() {
     hold(circles::faults(&sources()));
+}
+
+#[test]
+fn every_file_is_named_by_a_module() {
+    hold(orphans::faults(&sources()));
 }
 
 #[test]

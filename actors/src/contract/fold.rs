@@ -98,6 +98,7 @@ impl<D: Decider> Fold<D> {
             Some(folded) => folded,
             None => {
                 self.names.insert(name.into());
+                debug_assert_eq!(self.names.len(), self.entities.len() + 1, "the names are those of the entities");
                 self.entities.entry(name.into()).or_default()
             }
         };
@@ -146,7 +147,8 @@ impl<D: Decider> Fold<D> {
     /// Forgets one.
     pub fn remove(&mut self, name: &str) {
         if self.entities.remove(name).is_some() {
-            self.names.remove(name);
+            let had_a_name = self.names.remove(name);
+            debug_assert!(had_a_name, "the names are those of the entities");
         }
     }
 }

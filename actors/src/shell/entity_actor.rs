@@ -143,6 +143,7 @@ impl<D: Kind> EntityActor<D> {
                 }
             }
         }
+        debug_assert!(self.in_flight.is_subset(&pending), "what is out is owed: {:?}", self.in_flight);
         if let Some(schedule) = self.schedule.upgrade().filter(|_| wake.is_some() || !self.is_unscheduled) {
             let is_told = schedule.try_send(ScheduledWake { stream, due: wake }).is_ok();
             self.is_unscheduled = is_told && wake.is_none();

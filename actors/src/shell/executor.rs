@@ -185,6 +185,10 @@ impl Executor {
     /// Makes one bulk call, reports how it went, and says that it is over.
     fn begin(&mut self, source: &Source, batch: Vec<Perform>, ctx: &mut Context<Self>) {
         let streams: Vec<StreamId> = batch.iter().map(|item| item.call.stream.clone()).collect();
+        debug_assert!(
+            streams.iter().all(|stream| !self.busy.contains_key(stream)),
+            "one call at a time about each entity: {streams:?}"
+        );
         streams.iter().for_each(|stream| self.services.budgets.leaves(stream));
         self.busy.extend(streams.iter().cloned().zip(batch.iter().map(|item| UnderWay::of(&item.call, source))));
         self.services.calls.set(self.services.calls.get() + streams.len());
@@ -271,7 +275,8 @@ impl Handler<Finished> for Executor {
         let calls = &self.services.calls;
         calls.set(calls.get().saturating_sub(finished.streams.len()));
         for stream in finished.streams {
-            self.busy.remove(&stream);
+            let was_busy = self.busy.remove(&stream);
+            debug_assert!(was_busy.is_some(), "a call that is over had begun: {stream}");
             if let Some(next) = self.next.remove(&stream) {
                 self.enqueue(next, ctx);
             }

@@ -127,7 +127,12 @@ impl Registry {
             let Some((_, stream)) = self.idle.pop_first() else {
                 return;
             };
-            if let Some(slot) = self.slots.remove(&stream) {
+            let slot = self.slots.remove(&stream);
+            debug_assert!(
+                slot.as_ref().is_some_and(|slot| slot.idle && slot.asks == 0),
+                "what is idle is in memory, and nobody asks it: {stream}"
+            );
+            if let Some(slot) = slot {
                 slot.addr.retire();
             }
         }

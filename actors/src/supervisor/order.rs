@@ -118,6 +118,7 @@ impl<O: Ordered> Orders<O> {
         self.by_target.entry(target.clone()).or_default().insert(id);
         self.by_entry.insert((by, id));
         self.open.insert(id, Issued { order, target, by, cites });
+        debug_assert_eq!(self.open.len(), self.by_entry.len(), "each open order stands once under its entry");
     }
 
     /// Some entry was written: if it answers an order, that order is done with.
@@ -126,9 +127,11 @@ impl<O: Ordered> Orders<O> {
         let Some(issued) = self.open.remove(&header.meta.command_id) else {
             return;
         };
-        self.by_entry.remove(&(issued.by, header.meta.command_id));
+        let stood_under_its_entry = self.by_entry.remove(&(issued.by, header.meta.command_id));
+        debug_assert!(stood_under_its_entry, "each open order stands once under its entry");
         if let Some(ids) = self.by_target.get_mut(&issued.target) {
-            ids.remove(&header.meta.command_id);
+            let stood_under_its_target = ids.remove(&header.meta.command_id);
+            debug_assert!(stood_under_its_target, "each open order stands once under its target");
             if ids.is_empty() {
                 self.by_target.remove(&issued.target);
             }

@@ -3,9 +3,9 @@
 mod claims;
 mod devices;
 mod many;
+mod ordered_drain;
 mod returned;
 mod sessions;
-mod turns;
 mod zones;
 
 use std::collections::BTreeMap;
