@@ -357,8 +357,17 @@ impl JournalDirectory {
     }
 }
 
+/// Whoever came up with a manifest may try to go down with it.
+fn file_among(entities: &[String]) -> Option<&String> {
+    entities.iter().find(|text| Path::new(text).is_file())
+}
+
 pub(super) fn down(global: &Global, args: DownArgs) -> Result<Exit, CliError> {
-    let named = named::named(&args.entities)?;
+    let named = named::named(&args.entities).map_err(|error| match file_among(&args.entities) {
+        Some(file) => CliError::usage(format!("{file} is a file, and `down` takes objects"))
+            .next("name objects like machine/web, or none to delete everything that is declared"),
+        None => error,
+    })?;
     let client = session::client(global)?;
     match session::block_on(client.get_json::<serde_json::Value>("/v1/node"))? {
         Err(ClientError::NotRunning { .. }) => (),

@@ -88,12 +88,16 @@ pub trait Provisioned: Copy + fmt::Debug + Default + Eq + Send + Sync + Unpin + 
         Self::removes(command)
     }
 
+    /// What comes of a command of this kind only.
     fn decide(state: &State<Self>, command: &Self::OwnCommand, facts: &Facts<'_, State<Self>>) -> Verdict<State<Self>>;
 
+    /// What comes of a report of this kind only.
     fn report(state: &State<Self>, report: &Self::OwnReport, facts: &Facts<'_, State<Self>>) -> Verdict<State<Self>>;
 
+    /// What an event of this kind only changes.
     fn evolve(state: &mut State<Self>, at: Version, event: &Self::OwnEvent);
 
+    /// The sides that such an event changes.
     fn touches(event: &Self::OwnEvent) -> Touches;
 
     /// What of its own outlives a new declaration.

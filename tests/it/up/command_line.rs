@@ -237,6 +237,8 @@ fn usage_errors_are_64() {
         assert_eq!((&error["exit"], &error["error"]["code"]), (&64.into(), &"usage".into()), "{args:?}");
         assert!(error["error"]["next"].as_str().is_some_and(|next| !next.is_empty()), "{args:?}: {error}");
     }
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/lab.yaml");
+    lab.run(&["down", manifest.to_str().expect("text")]).code(64).says("is a file, and `down` takes objects");
     assert!(!lab.data().exists());
     for args in [&["--help"][..], &["help", "up"], &["--version"]] {
         let ran = lab.run(args).code(0);
