@@ -4,13 +4,15 @@
 use std::{collections::BTreeMap, path::Path};
 
 use bailiwick_actors::{
+    attachment,
     contract::{Recorded, Stored},
-    filesystem,
+    filesystem, filesystem_attachment,
     storage::{Reason, Rejection},
     supervisor::{Order, storage},
     testing::stored_forms::{Earlier, check_earlier, earlier},
     vocab::{FaultCode, Life, SkippedStorage, unhex},
     volume::{self, Where},
+    volume_attachment,
 };
 use bailiwick_journal::Body;
 
@@ -300,4 +302,13 @@ fn orders_with_commands_of_earlier_forms_are_read_as_what_was_written() {
             is(Order::Filesystem { filesystem: name("files"), command }, ordered(4, "files", &filesystems[form]));
         }
     }
+}
+
+#[test]
+fn a_reason_that_mounts_and_volumes_had_under_one_number_is_read_as_that_of_each() {
+    let body = Body { schema: 1, bytes: [0_u32.to_le_bytes(), 23_u32.to_le_bytes()].concat() };
+    let of_mount = Recorded::<filesystem_attachment::State>::load(&body).expect("readable");
+    assert_eq!(of_mount, Recorded::Decided(attachment::Reason::TargetMoved));
+    let of_volume = Recorded::<volume_attachment::State>::load(&body).expect("readable");
+    assert_eq!(of_volume, Recorded::Decided(attachment::Reason::AttachedAtCreation));
 }
