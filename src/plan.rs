@@ -150,8 +150,9 @@ impl Plan {
                 if let Some(state) = present.filter(|_| pool.as_ref().is_some_and(|pool| !pool.is_named)) {
                     // Who names no pool leaves what is there where it came from.
                     declaration.pool = state.pool.clone();
-                    declaration.spec.provider =
-                        came_from(state.spec.as_ref().map(|spec| &spec.provider), &spec.provider);
+                    if let Some(present) = &state.spec {
+                        declaration.spec.provider = present.provider.clone();
+                    }
                 }
                 let fields = present.map(|state| differences(state, &declaration)).unwrap_or_default();
                 let command = AnyCommand::from(volume::Command::from(declaration));
@@ -178,8 +179,9 @@ impl Plan {
                 };
                 if let Some(state) = present.filter(|_| pool.as_ref().is_some_and(|pool| !pool.is_named)) {
                     declaration.pool = state.pool.clone();
-                    declaration.spec.provider =
-                        came_from(state.spec.as_ref().map(|spec| &spec.provider), &spec.provider);
+                    if let Some(present) = &state.spec {
+                        declaration.spec.provider = present.provider.clone();
+                    }
                 }
                 let fields = present.map(|state| differences(state, &declaration)).unwrap_or_default();
                 let (backing, filesystem) = (spec.backing.clone().filter(|_| present.is_none()), name.clone());
@@ -423,10 +425,6 @@ fn machine_fields(present: &machine::Spec, wanted: &machine::Spec) -> Vec<String
 /// What a declaration would change, and cannot: as it is decided.
 fn differences<K: Provisioned>(state: &storage::State<K>, declaration: &storage::Declaration<K>) -> Vec<String> {
     state.differences(declaration).into_iter().map(str::to_owned).collect()
-}
-
-fn came_from(present: Option<&Name>, wanted: &Name) -> Name {
-    present.unwrap_or(wanted).clone()
 }
 
 fn mount_fields(present: &filesystem_attachment::Spec, wanted: &filesystem_attachment::Spec) -> Vec<String> {

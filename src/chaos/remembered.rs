@@ -240,8 +240,8 @@ impl Remembered {
                 Thing::Attachment { provider: provider.clone(), asked: (**asked).clone(), made }
             }
             Asked::Filesystem(provider, asked) => {
-                let made = self.filesystems.iter().filter_map(|(_, folded)| folded.state.made());
-                let made = made.into_iter().find(|made| made.effect == id).cloned();
+                let mut all = self.filesystems.iter().filter_map(|(_, folded)| folded.state.made());
+                let made = all.find(|made| made.effect == id).cloned();
                 Thing::Filesystem { provider: provider.clone(), asked: (**asked).clone(), made }
             }
             Asked::Mount(provider, asked) => {

@@ -4,7 +4,7 @@ use super::{Filesystem, State, Storage};
 use crate::{
     ports::{BulkAnswer, CreateFilesystem, FilesystemProvider, Lookup, Operation, ProvisionedFilesystem},
     shell::{AnyCommand, AnyWish, Filesystems, Make, Services, Thing, Undo},
-    storage::shell::{Calls, Wanted, created, destroyed},
+    storage::shell::{Calls, ToMake, created, destroyed},
     vocab::{EffectId, Fault, Name},
 };
 
@@ -17,7 +17,7 @@ impl Calls for Filesystem {
         state.machine().cloned()
     }
 
-    fn make(state: &State, of: &Wanted<'_, Self>) -> AnyWish {
+    fn make(state: &State, of: &ToMake<'_, Self>) -> AnyWish {
         let (backing, over) = match &state.storage {
             Storage::Creating { base, .. } => (base.backing.clone(), base.over.iter()),
             Storage::None | Storage::Provisioned { .. } | Storage::Destroying { .. } => Default::default(),

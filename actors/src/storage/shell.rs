@@ -17,7 +17,7 @@ pub(crate) trait Calls: Provisioned {
     /// Where the work is done.
     fn machine(state: &State<Self>) -> Option<Name>;
 
-    fn make(state: &State<Self>, of: &Wanted<'_, Self>) -> AnyWish;
+    fn make(state: &State<Self>, of: &ToMake<'_, Self>) -> AnyWish;
 
     fn destroy(id: EffectId) -> AnyWish;
 
@@ -26,7 +26,7 @@ pub(crate) trait Calls: Provisioned {
 }
 
 /// What is to be made.
-pub(crate) struct Wanted<'a, K: Provisioned> {
+pub(crate) struct ToMake<'a, K: Provisioned> {
     pub journal: Uuid,
     pub stream: &'a StreamId,
     pub id: EffectId,
@@ -48,7 +48,7 @@ impl<K: Calls> Kind for State<K> {
             }
         };
         let wish = match (effect, &self.spec, stream.name().parse()) {
-            (Effect::Create { .. }, Some(spec), Ok(name)) => K::make(self, &Wanted { journal, stream, id, name, spec }),
+            (Effect::Create { .. }, Some(spec), Ok(name)) => K::make(self, &ToMake { journal, stream, id, name, spec }),
             (Effect::Release { .. }, ..) => K::release(id),
             _ => K::destroy(id),
         };

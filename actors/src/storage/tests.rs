@@ -1,7 +1,6 @@
 //! The reasons and rejections that volumes and filesystems share, and what holds along every walk: of both alike.
 
 use bailiwick_journal::{StreamId, Version};
-use proptest::{collection::vec, prelude::*};
 
 use super::{Command, Declaration, Effect, Event, Provisioned, Reason, Rejection, Report, State, Storage};
 use crate::{
@@ -577,14 +576,6 @@ pub(crate) fn promises_are_kept<K: Sample>(
         let waits = state.effort().filter(|_| !being_made || state.life == Alive);
         assert!(is_woken(state, (waits, state.undoing()), Effect::WakeAt), "who waits is woken");
     });
-}
-
-proptest! {
-    #[test]
-    fn no_walk_leaves_what_storage_promises(dice in vec((any::<u8>(), any::<u8>(), any::<u32>()), 0..60)) {
-        promises_are_kept::<Volume>(&dice, |_, _, _, _| None);
-        promises_are_kept::<Filesystem>(&dice, |_, _, _, _| None);
-    }
 }
 
 fn said_to_be_blocked_once<K: Sample>() {

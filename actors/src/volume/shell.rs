@@ -4,7 +4,7 @@ use super::{State, Volume};
 use crate::{
     ports::{BulkAnswer, CreateVolume, ImportVolume, Lookup, Operation, ProvisionedVolume, VolumeProvider},
     shell::{AnyCommand, AnyWish, Make, Services, Thing, Undo, Volumes},
-    storage::shell::{Calls, Wanted, created, destroyed},
+    storage::shell::{Calls, ToMake, created, destroyed},
     storage_rules::ImportWish,
     vocab::{EffectId, Fault, FaultCode, Name},
 };
@@ -19,7 +19,7 @@ impl Calls for Volume {
         own.place.as_ref().map(|place| &place.machine).or(own.wanted_on.as_ref()).cloned()
     }
 
-    fn make(state: &State, of: &Wanted<'_, Self>) -> AnyWish {
+    fn make(state: &State, of: &ToMake<'_, Self>) -> AnyWish {
         let (id, volume, uid) = (of.id, of.name.clone(), state.uid(of.journal, of.stream));
         match &state.own.import {
             Some(volume_id) => {
