@@ -430,17 +430,17 @@ fn every_seed_settles_and_does_no_harm() {
 #[test]
 #[ignore = "takes long"]
 fn every_seed_of_many_over_the_model_of_mongodb_settles_and_does_no_harm() {
-    seeds_settle(Kept::Model(Flavor::Mongodb), 100);
+    seeds_settle(Kept::Model(Flavor::Mongodb), 40);
 }
 
 #[test]
 #[ignore = "takes long"]
 fn every_seed_of_many_over_the_model_of_etcd_settles_and_does_no_harm() {
-    seeds_settle(Kept::Model(Flavor::Etcd), 100);
+    seeds_settle(Kept::Model(Flavor::Etcd), 40);
 }
 
 #[test]
 #[ignore = "takes long"]
 fn every_seed_of_many_over_mongodbs_adapter_settles_and_does_no_harm() {
-    seeds_settle(Kept::MongoAdapter, 100);
+    seeds_settle(Kept::MongoAdapter, 40);
 }

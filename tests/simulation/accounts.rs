@@ -440,7 +440,7 @@ fn simulations(seeds: u64) -> Vec<Simulation> {
 #[test]
 #[ignore = "takes long"]
 fn what_is_decided_follows_from_what_it_cites_and_from_nothing_else() {
-    let seeds = trials(20).seeds.end;
+    let seeds = trials(8).seeds.end;
     let mut found = Account::default();
     for simulation in simulations(seeds) {
         let (_, kept) = simulation.run_and_keep().expect("it runs");

@@ -81,7 +81,7 @@ fn everything_converges_once_it_is_light_again() {
 #[test]
 #[ignore = "takes long"]
 fn everything_converges_once_it_is_light_again_with_many_seeds() {
-    all_converge(40);
+    all_converge(15);
 }
 
 fn all_converge(usual: u64) {

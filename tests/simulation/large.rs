@@ -6,7 +6,7 @@ use bailiwick::{
 };
 
 /// More than the citations of one decision had room for.
-const MACHINES: usize = 3_000;
+const MACHINES: usize = 2_000;
 
 fn set(machines: usize) -> Vec<Wish> {
     let text = format!(

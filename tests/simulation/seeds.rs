@@ -108,7 +108,7 @@ fn everything_converges_once_faults_stop() {
 #[test]
 #[ignore = "takes long"]
 fn everything_converges_once_faults_stop_with_many_seeds() {
-    println!("{}", all_converge(bad_day, 150));
+    println!("{}", all_converge(bad_day, 60));
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn everything_converges_after_zones_were_dark() {
 #[test]
 #[ignore = "takes long"]
 fn everything_converges_after_zones_were_dark_with_many_seeds() {
-    println!("{}", all_converge(dark_day, 20));
+    println!("{}", all_converge(dark_day, 8));
 }
 
 /// Says what happened; with a single seed, its whole story.

@@ -76,7 +76,7 @@ fn nothing_of_what_goes_with_machines_is_left() {
 #[test]
 #[ignore = "takes long"]
 fn nothing_of_what_goes_with_machines_is_left_with_many_seeds() {
-    nothing_is_left(12);
+    nothing_is_left(6);
 }
 
 fn nothing_is_left(usual: u64) {
