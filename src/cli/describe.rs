@@ -1,7 +1,7 @@
 //! `bailiwick describe`: everything about one entity.
 
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{
     Global,
@@ -40,10 +40,36 @@ fn table(answer: &Value) -> Table {
             ("conditions", Value::Array(conditions)) => conditions.iter().for_each(|row| condition(&mut table, row)),
             ("lastOperation", Value::Object(_)) => operation(&mut table, value),
             ("history", Value::Array(history)) => history.iter().for_each(|row| ever(&mut table, row)),
+            ("spec", Value::Object(spec)) if answer["kind"] == "account" => account(&mut table, spec),
             (name, value) => add(&mut table, name, value),
         }
     }
     table
+}
+
+/// Of the hash of a token as much as tells it apart.
+fn account(table: &mut Table, spec: &Map<String, Value>) {
+    for (name, value) in spec {
+        match (name.as_str(), value) {
+            ("kinds", Value::Array(kinds)) if kinds.is_empty() => table.add([Cell::from("spec.kinds"), "all".into()]),
+            ("tokens", Value::Array(tokens)) => {
+                for token in tokens {
+                    let word = |name: &str| token[name].as_str().unwrap_or_default();
+                    let hash: String = word("hash").chars().take(8).collect();
+                    let end = match (word("expires"), token["expired"] == true) {
+                        ("", _) => "never expires".to_owned(),
+                        (at, true) => format!("expired {at}"),
+                        (at, false) => format!("expires {at}"),
+                    };
+                    table.add([
+                        Cell::from(format!("spec.tokens.{}", word("id"))),
+                        format!("{end}, hash {hash}…").into(),
+                    ]);
+                }
+            }
+            (name, value) => add(table, &format!("spec.{name}"), value),
+        }
+    }
 }
 
 fn condition(table: &mut Table, row: &Value) {
@@ -97,5 +123,43 @@ fn add(table: &mut Table, path: &str, value: &Value) {
         }
         Value::Null => (),
         value => table.add([Cell::from(path), text(value)]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::cli::output::Sheet;
+
+    #[test]
+    fn an_account_is_described_with_its_tokens_by_id_and_the_beginnings_of_their_hashes() {
+        let hash = "0f".repeat(32);
+        let token =
+            |id: &str, at: Value, is_over: bool| json!({"id": id, "hash": hash, "expires": at, "expired": is_over});
+        let (past, ahead) = ("2025-01-01T00:00:00.000Z", "2027-01-01T00:00:00.000Z");
+        let tokens = [
+            token("1f2e3d4c", past.into(), true),
+            token("2f2e3d4c", ahead.into(), false),
+            token("3f2e3d4c", Value::Null, false),
+        ];
+        let spec = json!({"kinds": [], "role": "view", "tokens": tokens, "users": [7]});
+        let mut out = anstream::StripStream::new(Vec::new());
+        let described = Sheet::from(table(&json!({"kind": "account", "spec": spec})));
+        described.write_to(&mut out, false).expect("written");
+        let printed = String::from_utf8(out.into_inner()).expect("text");
+        let lines: Vec<&str> = printed.lines().skip(2).map(str::trim_end).collect();
+        assert_eq!(
+            lines,
+            [
+                "spec.kinds            all",
+                "spec.role             view",
+                "spec.tokens.1f2e3d4c  expired 2025-01-01T00:00:00.000Z, hash 0f0f0f0f…",
+                "spec.tokens.2f2e3d4c  expires 2027-01-01T00:00:00.000Z, hash 0f0f0f0f…",
+                "spec.tokens.3f2e3d4c  never expires, hash 0f0f0f0f…",
+                "spec.users            7",
+            ]
+        );
     }
 }

@@ -21,7 +21,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct GetArgs {
-    /// machines, machine-sets, machine-deployments, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications or models; with a name after a slash, that one alone
+    /// machines, machine-sets, machine-deployments, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications, models or accounts; with a name after a slash, that one alone
     #[arg(value_name = "KIND[/NAME]")]
     what: String,
     /// Only those with these names
@@ -98,6 +98,7 @@ pub(super) fn kind_of(text: &str) -> Result<&'static str, CliError> {
         "agent-binary" | "agent-binaries" => Ok("agent-binary"),
         "application" | "applications" | "apps" => Ok("application"),
         "model" | "models" => Ok("model"),
+        "account" | "accounts" => Ok("account"),
         _ => custom_kind(text).map(|kind| kind.name).ok_or_else(|| unknown_kind(text)),
     }
 }
@@ -124,7 +125,7 @@ fn custom_kind(text: &str) -> Option<&'static Custom> {
 }
 
 /// The kinds, as `get` lists them.
-const KINDS: [&str; 17] = [
+const KINDS: [&str; 18] = [
     "machines",
     "machine-sets",
     "machine-deployments",
@@ -142,6 +143,7 @@ const KINDS: [&str; 17] = [
     "agent-binaries",
     "applications",
     "models",
+    "accounts",
 ];
 
 fn unknown_kind(text: &str) -> CliError {
@@ -337,6 +339,15 @@ pub(super) fn table(kind: &str, rows: &Value) -> Sheet {
                 (Column::required("AGE"), |row| age(&row["ageMs"])),
                 (Column::wide("TAGS"), |row| map(&row["says"]["tags"])),
             ],
+            "account" => &[
+                (Column::required("NAME"), |row| text(&row["name"])),
+                (Column::required("ROLE"), |row| text(&row["says"]["role"])),
+                (Column::required("KINDS"), |row| kinds(&row["says"]["kinds"])),
+                (Column::required("TOKENS"), |row| tokens(&row["says"]["tokens"])),
+                (Column::always("USERS"), |row| users(&row["says"]["users"])),
+                (Column::wide("REVISION"), |row| text(&row["revision"])),
+                (Column::wide("AGE"), |row| age(&row["ageMs"])),
+            ],
             _ => &[
                 (Column::required("NAME"), |row| text(&row["name"])),
                 (Column::required("REVISION"), |row| text(&row["revision"])),
@@ -388,6 +399,26 @@ fn protected(row: &Value) -> Cell {
     if row["protected"] == true { "yes".into() } else { Cell::none() }
 }
 
+/// The kinds that an account may change.
+fn kinds(value: &Value) -> Cell {
+    if value.as_array().is_some_and(Vec::is_empty) { "all".into() } else { list(value) }
+}
+
+/// How many tokens an account has, and how many of them are of no use any more.
+fn tokens(value: &Value) -> Cell {
+    let all = || value.as_array().into_iter().flatten();
+    match all().filter(|token| token["expired"] == true).count() {
+        0 => all().count().to_string().into(),
+        expired => format!("{} ({expired} expired)", all().count()).into(),
+    }
+}
+
+/// The users of the node's machine that are an account.
+fn users(value: &Value) -> Cell {
+    let users: Vec<String> = value.as_array().into_iter().flatten().map(ToString::to_string).collect();
+    if users.is_empty() { Cell::none() } else { users.join(",").into() }
+}
+
 /// What a member is, in the colour of its health.
 fn member_state(row: &Value) -> Cell {
     let Some(word) = row["state"].as_str().map(str::to_ascii_lowercase) else { return Cell::none() };
@@ -422,4 +453,35 @@ pub(super) fn map(value: &Value) -> Cell {
         .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
         .collect();
     if items.is_empty() { Cell::none() } else { items.join(",").into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn accounts_are_listed_with_what_they_may_do_and_what_of_their_tokens_is_of_no_use() {
+        let token = |expired: bool| json!({"id": "1f2e3d4c", "hash": "0f0f", "expires": null, "expired": expired});
+        let rows = json!([
+            {
+                "name": "ada",
+                "says": {
+                    "role": "operate",
+                    "kinds": ["machine", "volume"],
+                    "tokens": [token(true), token(false)],
+                    "users": [7, 1000],
+                },
+            },
+            {"name": "zoe", "says": {"role": "admin", "kinds": [], "tokens": [], "users": []}},
+        ]);
+        let mut out = anstream::StripStream::new(Vec::new());
+        table("account", &rows).write_to(&mut out, false).expect("written");
+        let printed = String::from_utf8(out.into_inner()).expect("text");
+        let expected = "NAME  ROLE     KINDS           TOKENS         USERS\n\
+                        ada   operate  machine,volume  2 (1 expired)  7,1000\n\
+                        zoe   admin    all             0              -\n";
+        assert_eq!(printed, expected);
+    }
 }

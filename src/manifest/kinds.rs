@@ -1,5 +1,6 @@
 //! From documents to wishes: what all kinds have in common, and one file for each.
 
+mod account;
 mod claims;
 mod custom;
 mod documents;
@@ -32,7 +33,7 @@ use super::{
 use crate::{custom_kind::Asked, text::cut};
 
 const VERSION: &str = "bailiwick/v1";
-const KINDS: [&str; 16] = [
+const KINDS: [&str; 17] = [
     "Machine",
     "MachineClass",
     "MachineSet",
@@ -49,11 +50,30 @@ const KINDS: [&str; 16] = [
     "AgentBinary",
     "Application",
     "Model",
+    "Account",
 ];
 
 /// Whether a built-in kind is called this.
 pub(crate) fn is_kind(name: &str) -> bool {
     KINDS.contains(&name) || crate::custom_kind::of_manifest(name).is_some()
+}
+
+/// The kinds of objects that manifests declare, as `KIND/NAME` has them: `machine-set`.
+fn object_kinds() -> Vec<String> {
+    let custom = crate::custom_kind::all().into_iter().map(|kind| kind.name.to_owned());
+    KINDS.into_iter().map(in_small_letters).chain(custom).collect()
+}
+
+/// `machine-set` of `MachineSet`.
+fn in_small_letters(kind: &str) -> String {
+    let mut small = String::new();
+    for letter in kind.chars() {
+        if letter.is_ascii_uppercase() && !small.is_empty() {
+            small.push('-');
+        }
+        small.push(letter.to_ascii_lowercase());
+    }
+    small
 }
 
 /// What was read so far.
@@ -171,7 +191,7 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             let (at, name) = metadata?.name(reading)?;
             (at, Wish::ReplicaSet { name, spec: spec? })
         }
-        "Space" | "Subnet" | "ImageMetadata" | "AgentBinary" | "Application" | "Model" => {
+        "Space" | "Subnet" | "ImageMetadata" | "AgentBinary" | "Application" | "Model" | "Account" => {
             let metadata = Metadata::required(&top, &["name"], reading);
             let content = documents::content(kind.text(reading)?, &spec?, &mut references, reading);
             let (at, name) = metadata?.name(reading)?;

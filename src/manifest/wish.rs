@@ -98,7 +98,7 @@ pub enum Wish {
     },
     /// An entity of a kind that this program has registered.
     Custom(Box<CustomWish>),
-    /// A space, a subnet, an image, an agent's program, an application, or what holds for all machines.
+    /// A space, a subnet, an image, an agent's program, an application, what holds for all machines, or an account.
     Document {
         name: Name,
         content: Box<Content>,

@@ -17,10 +17,11 @@ use crate::{
     view::{Fleet, users},
 };
 
-/// All documents that exist.
+/// All documents that exist, accounts left out: what is declared nowhere any more may go, and who declares it may not lose
+/// access by that.
 pub(super) fn existing(fleet: &Fleet) -> Vec<StreamId> {
     let of_kind = |kind: Kind| fleet.documents.existing(kind).map(move |(name, _)| StreamId::new(kind.as_str(), name));
-    Kind::ALL.into_iter().flat_map(of_kind).flatten().collect()
+    Kind::ALL.into_iter().filter(|kind| !kind.is_access()).flat_map(of_kind).flatten().collect()
 }
 
 impl Plan {

@@ -214,3 +214,33 @@ fn protection_ends_before_what_it_would_refuse_and_begins_after_there_is_somethi
     let same = planned(&fleet, &set(", protect: false", 2), &storage);
     assert_eq!(actions(&same)[0], (Action::Change, "machine-set/web", &["metadata.protect".to_owned()][..]));
 }
+
+const ACCOUNT: &str =
+    "---\napiVersion: bailiwick/v1\nkind: Account\nmetadata: {name: ada}\nspec: {role: admin, users: [1000]}\n";
+
+/// What is planned of what no manifest declares any more.
+fn undeclared(fleet: &Fleet, prune: Prune) -> Vec<(Action, String)> {
+    let steps = plan(fleet, &[], prune).steps;
+    steps.into_iter().map(|step| (step.action, step.entity)).collect()
+}
+
+#[test]
+fn an_account_that_no_manifest_declares_is_neither_pruned_nor_mentioned() {
+    // given an account and a space
+    let (journal, mut desk) = desk();
+    let space = "---\napiVersion: bailiwick/v1\nkind: Space\nmetadata: {name: inner}\nspec: {}\n";
+    let fleet = Fleet::at_head(&*journal).expect("readable");
+    for (stream, command) in planned(&fleet, &format!("{ACCOUNT}{space}"), &StorageConfig::default()).commands {
+        let Some(document::Command::Declare(content)) = command.take() else { panic!("{stream}") };
+        desk.declare_document(stream.name(), *content);
+    }
+    let fleet = Fleet::at_head(&*journal).expect("readable");
+    assert!(fleet.exists(&"account/ada".parse().expect("a stream")));
+    // when none of them is declared, then only the space is said to stay, or goes
+    assert_eq!(undeclared(&fleet, Prune::No), [(Action::Keep, "space/inner".to_owned())]);
+    assert_eq!(undeclared(&fleet, Prune::Yes), [(Action::Remove, "space/inner".to_owned())]);
+    // when the account is named, then it goes
+    let ada: StreamId = "account/ada".parse().expect("a stream");
+    let going = removal(&fleet, std::slice::from_ref(&ada), Going::default(), &BTreeSet::new());
+    assert_eq!(actions(&going), [(Action::Remove, "account/ada", &[][..])]);
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     contract::{Decider, Folded},
-    document::{Content, Kind, State},
+    document::{Content, Kind, State, Token},
     machine, machine_set,
     vocab::{Life, Name, Zone, hex},
 };
@@ -23,7 +23,8 @@ pub struct DocumentRow {
     pub revision: u64,
     /// The hash of its stored form.
     pub digest: String,
-    /// What it says, with the names of the fields of its manifest; of a space also its subnets.
+    /// What it says, with the names of the fields of its manifest; of a space also its subnets, of an account also which of
+    /// its tokens have expired.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub says: Value,
     /// Who uses it: it cannot be removed before they are, or use something else.
@@ -133,5 +134,23 @@ pub(super) fn says(fleet: &Fleet, name: &str, content: &Content) -> Value {
             "tlsVerify": !model.skips_certificate_check,
             "tags": model.tags,
         }),
+        Content::Account(account) => {
+            let token = |token: &Token| {
+                // It is declared by the clock, and shown as all times of an answer are: as recorded here.
+                let expires = token.expires.map(|expires| fleet.calendar.recorded(expires));
+                json!({
+                    "id": token.id,
+                    "hash": hex(&token.hash),
+                    "expires": expires.map(|expires| expires.to_string()),
+                    "expired": expires.is_some_and(|expires| expires <= fleet.time),
+                })
+            };
+            json!({
+                "role": account.role.as_str(),
+                "kinds": account.kinds,
+                "tokens": account.tokens.iter().map(token).collect::<Vec<_>>(),
+                "users": account.users,
+            })
+        }
     }
 }

@@ -30,6 +30,13 @@ pub struct LogFilter {
 }
 
 impl LogFilter {
+    /// The same, of any stream and any kind that the filter names: the others ask the journal for these alone.
+    pub fn wants_of(&self, header: &Header) -> bool {
+        self.entity.as_ref().is_none_or(|entity| *entity == header.stream)
+            && self.kind.as_ref().is_none_or(|kind| kind == header.stream.kind())
+            && self.wants(header)
+    }
+
     /// Whether an entry is wanted, as far as its header tells.
     fn wants(&self, header: &Header) -> bool {
         let meta = &header.meta;

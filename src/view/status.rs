@@ -294,10 +294,11 @@ pub fn standings(fleet: &Fleet) -> impl Iterator<Item = Standing> {
     looks(fleet).into_iter().map(|look| Standing { entity: look.entity(), status: look.status, ready: look.ready })
 }
 
-/// The entities that are declared and not gone, policies left out: attachments first, because they go first.
+/// The entities that are declared and not gone, policies and accounts left out: attachments first, because they go first.
 pub fn declared(fleet: &Fleet) -> Vec<StreamId> {
     let of_kind = |kind: Kind| fleet.documents.existing(kind).map(move |(name, _)| StreamId::new(kind.as_str(), name));
-    let documents = Kind::ALL.into_iter().flat_map(of_kind).flatten();
+    // Who removes everything can still ask whether it is gone.
+    let documents = Kind::ALL.into_iter().filter(|kind| !kind.is_access()).flat_map(of_kind).flatten();
     let mut streams: Vec<StreamId> = looks(fleet)
         .iter()
         .map(|look| StreamId::new(look.kind, &look.name).expect("the name of a stream of the journal"))
@@ -310,6 +311,7 @@ pub fn declared(fleet: &Fleet) -> Vec<StreamId> {
 /// The entities that may have been meant by a name that nobody has, best first.
 pub fn near_matches(fleet: &Fleet, entity: &StreamId) -> Vec<String> {
     let policies = fleet.policies.iter().filter_map(|(name, _)| StreamId::new("policy", name).ok());
-    let all: Vec<StreamId> = declared(fleet).into_iter().chain(policies).collect();
+    let accounts = fleet.documents.accounts().filter_map(|it| StreamId::new(Kind::Account.as_str(), it.name).ok());
+    let all: Vec<StreamId> = declared(fleet).into_iter().chain(policies).chain(accounts).collect();
     crate::words::near(all.iter(), entity.as_str()).iter().map(ToString::to_string).collect()
 }

@@ -1,5 +1,6 @@
 //! The same views live, at the head, and at any earlier moment.
 
+mod accounts;
 mod frozen;
 mod unmounted;
 mod voters;

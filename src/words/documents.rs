@@ -48,5 +48,11 @@ fn said(content: &Content) -> String {
             let base = model.base.as_ref().map_or_else(|| "no base".into(), ToString::to_string);
             format!("a model with {base}, {}", count(model.tags.len(), "tag"))
         }
+        Content::Account(account) => {
+            let kinds: Vec<&str> = account.kinds.iter().map(String::as_str).collect();
+            let kinds = if kinds.is_empty() { String::new() } else { format!(" for {}", kinds.join(", ")) };
+            let (tokens, users) = (count(account.tokens.len(), "token"), count(account.users.len(), "user"));
+            format!("an account with role {}{kinds}, {tokens}, {users}", account.role)
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::Stored,
-    shell::{REQUESTS, RequestNote},
+    shell::{DENIALS, DenialNote, Denied, REQUESTS, RequestNote},
 };
 use bailiwick_journal::{Entry, JournalNote, WriterOpened};
 
@@ -10,16 +10,30 @@ use super::{count, period};
 
 /// What a note says; its code in words where this version does not know it.
 pub(super) fn noted(entry: &Entry) -> String {
-    let told = if entry.header.stream.as_str() == REQUESTS {
-        RequestNote::load(&entry.command).ok().map(|RequestNote { recorded }| requested(recorded as usize))
-    } else {
-        entry.events.first().and_then(|note| JournalNote::decode(note).ok()).map(|note| note_in_words(&note))
+    let told = match entry.header.stream.as_str() {
+        REQUESTS => RequestNote::load(&entry.command).ok().map(|RequestNote { recorded }| requested(recorded as usize)),
+        DENIALS => DenialNote::load(&entry.command).ok().map(|note| denied(&note)),
+        _ => entry.events.first().and_then(|note| JournalNote::decode(note).ok()).map(|note| note_in_words(&note)),
     };
     told.unwrap_or_else(|| entry.header.meta.code.replace('-', " "))
 }
 
 fn requested(recorded: usize) -> String {
     format!("answered a request with {}", count(recorded, "command"))
+}
+
+/// `denied POST /v1/apply to account:ada (forbidden), 17 times; and 3 others`
+fn denied(note: &DenialNote) -> String {
+    let one = |denied: &Denied| {
+        let times = if denied.count > 1 { format!(", {} times", denied.count) } else { String::new() };
+        format!("denied {} to {} ({}){times}", denied.what, denied.who, denied.why)
+    };
+    let mut told: Vec<String> = note.denied.iter().map(one).collect();
+    if note.others > 0 {
+        let others = usize::try_from(note.others).unwrap_or(usize::MAX);
+        told.push(format!("and {}", count(others, "other request")));
+    }
+    told.join("; ")
 }
 
 fn note_in_words(note: &JournalNote) -> String {

@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     contract::{Recorded, Stored, StoredError, StoredFacts},
-    shell::{REQUESTS, RequestNote},
+    shell::{DENIALS, DenialNote, REQUESTS, RequestNote},
 };
 use bailiwick_journal::{Entry, EntryKind, JournalNote, Readable};
 use serde::Serialize;
@@ -15,6 +15,9 @@ pub fn readable(entry: &Entry) -> Option<Readable> {
     match entry.header.meta.kind {
         EntryKind::Note if entry.header.stream.to_string() == REQUESTS => {
             Some(Readable { command: value(&RequestNote::load(&entry.command).ok()?), ..Readable::default() })
+        }
+        EntryKind::Note if entry.header.stream.to_string() == DENIALS => {
+            Some(Readable { command: value(&DenialNote::load(&entry.command).ok()?), ..Readable::default() })
         }
         EntryKind::Note => {
             let event = JournalNote::decode(entry.events.first()?).ok()?;

@@ -1,5 +1,6 @@
 //! Manifests: what is read, what is refused and in which words, and that no bytes at all make the reader stumble.
 
+mod accounts;
 mod claims;
 mod documents;
 mod gardener;

@@ -1,8 +1,10 @@
 //! What a document must not say.
 
-use std::net::IpAddr;
+use std::{collections::BTreeSet, net::IpAddr};
 
-use super::{AgentBinary, Content, Model, Rejection};
+use bailiwick_journal::StreamId;
+
+use super::{Account, AgentBinary, Content, Model, Rejection, Token};
 use crate::contract::Stored;
 
 /// The longest stored form of what one document says, in bytes: a refusal of it has to find room in the journal, too.
@@ -23,6 +25,7 @@ pub(super) fn check(content: &Content) -> Result<(), Rejection> {
         Content::ImageMetadata(image) if image.image.is_empty() => bad("it names no image"),
         Content::AgentBinary(binary) => agent_binary(binary),
         Content::Model(model) => self::model(model),
+        Content::Account(account) => self::account(account),
         _ => Ok(()),
     }
 }
@@ -67,6 +70,13 @@ pub(super) fn without_secrets(content: &Content) -> Option<Content> {
             let location = format!("{scheme}{}{}", stars(credentials), rest.split_at(credentials.len()).1);
             Some(Content::AgentBinary(AgentBinary { location, ..binary.clone() }))
         }
+        // Who writes a whole token where its id belongs has written the secret.
+        Content::Account(account) => {
+            let id = |id: &str| if Token::is_id(id) { id.to_owned() } else { stars(id) };
+            let tokens = account.tokens.iter().map(|token| Token { id: id(&token.id), ..token.clone() }).collect();
+            let hidden = Account { tokens, ..account.clone() };
+            (hidden != *account).then_some(Content::Account(hidden))
+        }
         Content::Space(_) | Content::Subnet(_) | Content::ImageMetadata(_) | Content::Application(_) => None,
     }
 }
@@ -96,6 +106,30 @@ fn model(model: &Model) -> Result<(), Rejection> {
     let is_certificate = |text: &String| text.trim_start().starts_with("-----BEGIN CERTIFICATE-----");
     if !model.ca_certificate.iter().all(is_certificate) {
         return bad("its caCertificate is not a PEM certificate");
+    }
+    Ok(())
+}
+
+fn account(account: &Account) -> Result<(), Rejection> {
+    let bad = |problem: String| Err(Rejection::BadContent { problem });
+    let Account { tokens, kinds, users, .. } = account;
+    let limits = [
+        ("tokens", tokens.len(), Account::TOKENS_MAX),
+        ("kinds", kinds.len(), Account::KINDS_MAX),
+        ("users", users.len(), Account::USERS_MAX),
+    ];
+    if let Some((what, _, most)) = limits.into_iter().find(|(_, count, most)| count > most) {
+        return bad(format!("it has more than {most} {what}"));
+    }
+    if !tokens.iter().all(|token| Token::is_id(&token.id)) {
+        return bad("the id of a token is not 8 hexadecimal digits in lower case".into());
+    }
+    if tokens.iter().map(|token| &token.id).collect::<BTreeSet<_>>().len() < tokens.len() {
+        return bad("two of its tokens have one id".into());
+    }
+    // Which kinds there are differs between programs; what no stream can be of is none of any.
+    if !kinds.iter().all(|kind| StreamId::new(kind, "any").is_ok_and(|stream| stream.kind() == kind)) {
+        return bad("it names a kind that is none".into());
     }
     Ok(())
 }

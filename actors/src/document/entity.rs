@@ -176,7 +176,7 @@ impl State {
 }
 
 impl Decider for State {
-    /// The name of the frame: the streams are of the six kinds of [`Kind`].
+    /// The name of the frame: the streams are of the kinds of [`Kind`].
     const KIND: &'static str = "document";
     type Command = Command;
     type Event = Event;

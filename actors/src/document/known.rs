@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_journal::{Entry, StreamId};
 
-use super::{AgentBinary, Application, Content, ImageMetadata, Kind, Model, Space, State, Subnet};
+use super::{Account, AgentBinary, Application, Content, ImageMetadata, Kind, Model, Space, State, Subnet};
 use crate::{
     contract::{Decoded, DecodedEvents, Fold, Folded, StoredError},
     vocab::{Cited, Name},
@@ -102,6 +102,14 @@ impl Documents {
     pub fn agent_binaries(&self) -> impl Iterator<Item = InForce<'_, AgentBinary>> {
         self.all(Kind::AgentBinary, |content| match content {
             Content::AgentBinary(binary) => Some(binary),
+            _ => None,
+        })
+    }
+
+    /// Those who may use the node, by name.
+    pub fn accounts(&self) -> impl Iterator<Item = InForce<'_, Account>> {
+        self.all(Kind::Account, |content| match content {
+            Content::Account(account) => Some(account),
             _ => None,
         })
     }

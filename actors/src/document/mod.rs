@@ -8,7 +8,10 @@
 //! A document does nothing by itself. Whoever decides with one records its revision, so that the decision can be made again.
 //! All kinds have one frame (`entity.rs`): `space`, `subnet`, `image-metadata`, `agent-binary`, `application`, `model`; what
 //! each says is in `spec.rs`. Sources: Juju's spaces, cloud image metadata, agent binaries, endpoint bindings, model defaults.
+//!
+//! `account` has the frame, too, and is about the node itself: who may use it (`account.rs`). No machine has to do with it.
 
+mod account;
 mod check;
 mod entity;
 mod known;
@@ -17,6 +20,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
+pub use account::{Account, Role, Token};
 pub use check::CONTENT_BYTES_MAX;
 pub use entity::{Command, Event, Reason, Rejection, State, USERS_NAMED_MAX, Users};
 pub use known::{Documents, InForce};

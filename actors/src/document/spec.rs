@@ -7,6 +7,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use super::Account;
 use crate::{
     machine::{Base, Constraints},
     vocab::{Name, Zone},
@@ -21,6 +22,7 @@ pub enum Kind {
     AgentBinary,
     Application,
     Model,
+    Account,
 }
 
 /// What one document says.
@@ -32,6 +34,7 @@ pub enum Content {
     AgentBinary(AgentBinary),
     Model(Model),
     Application(Application),
+    Account(Account),
 }
 
 /// Subnets that can be reached from one another, and are meant for the same traffic. Which they are, the subnets say.
@@ -122,8 +125,15 @@ pub struct Model {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Space, Self::Subnet, Self::ImageMetadata, Self::AgentBinary, Self::Application, Self::Model];
+    pub const ALL: [Self; 7] = [
+        Self::Space,
+        Self::Subnet,
+        Self::ImageMetadata,
+        Self::AgentBinary,
+        Self::Application,
+        Self::Model,
+        Self::Account,
+    ];
 
     /// The kind of its streams.
     pub const fn as_str(self) -> &'static str {
@@ -134,7 +144,14 @@ impl Kind {
             Self::AgentBinary => "agent-binary",
             Self::Application => "application",
             Self::Model => "model",
+            Self::Account => "account",
         }
+    }
+
+    /// Whether it is about who may use the node, and not about something that the node manages: machines have no use for it,
+    /// and what removes all that is declared leaves it alone.
+    pub const fn is_access(self) -> bool {
+        matches!(self, Self::Account)
     }
 
     /// The kind whose streams are of this kind.
@@ -159,6 +176,7 @@ impl Content {
             Self::AgentBinary(_) => Kind::AgentBinary,
             Self::Application(_) => Kind::Application,
             Self::Model(_) => Kind::Model,
+            Self::Account(_) => Kind::Account,
         }
     }
 
@@ -167,7 +185,9 @@ impl Content {
         match self {
             Self::Subnet(subnet) => BTreeSet::from([&subnet.space]),
             Self::Application(application) => reached(&application.bindings, &application.constraints),
-            Self::Space(_) | Self::ImageMetadata(_) | Self::AgentBinary(_) | Self::Model(_) => BTreeSet::new(),
+            Self::Space(_) | Self::ImageMetadata(_) | Self::AgentBinary(_) | Self::Model(_) | Self::Account(_) => {
+                BTreeSet::new()
+            }
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use bailiwick_journal::StreamId;
 
-use super::{AgentBinary, Command, Content, Event, Kind, Model, Reason as R, Rejection, Space, State, Subnet, Users};
+use super::{
+    Account, AgentBinary, Command, Content, Event, Kind, Model, Reason as R, Rejection, Role, Space, State, Subnet,
+    Token, Users,
+};
 use crate::{
     contract::{
         Stored,
@@ -39,6 +42,17 @@ fn remove(used_by: Users) -> Command {
 
 fn subnet(cidr: &str) -> Content {
     Content::Subnet(Subnet { cidr: cidr.into(), zones: [].into(), space: name("inner"), provider_id: None })
+}
+
+/// With tokens of these ids, for these kinds.
+fn account(tokens: &[&str], kinds: &[&str]) -> Account {
+    let token = |id: &&str| Token { id: (*id).into(), hash: [7; 32], expires: None };
+    Account {
+        role: Role::Operate,
+        kinds: kinds.iter().map(|kind| (*kind).to_owned()).collect(),
+        tokens: tokens.iter().map(token).collect(),
+        users: [].into(),
+    }
 }
 
 #[test]
@@ -108,6 +122,7 @@ fn what_is_refused_for_a_secret_is_stored_without_it_and_refused_for_the_same() 
         binary("https://SECRET@me@binaries.example/agent"),
         binary("https://s:SECRET@binaries.example/s:SECRE/agent@1"),
         binary("me:SECRET@binaries.example"),
+        Content::Account(account(&["1f2e3d4c", "2f2e3d4c.SECRET"], &[])),
     ] {
         let stored = Command::Declare(Box::new(content.clone())).store().expect("it fits");
         assert!(!String::from_utf8_lossy(&stored.bytes).contains("SECRET"), "{content:?}");
@@ -137,4 +152,49 @@ fn users_are_named_up_to_a_number_and_then_counted() {
     let users = Users::of(all);
     assert_eq!((users.named.len(), users.others), (8, 12));
     assert!(users.to_string().ends_with("subnet/s-07 and 12 more"));
+}
+
+#[test]
+fn an_account_has_few_tokens_with_ids_of_their_own_and_names_kinds() {
+    let refused = |account: Account| match super::check::check(&Content::Account(account)) {
+        Err(Rejection::BadContent { problem }) => Some(problem),
+        other => other.map(|()| None).unwrap_or_else(|other| panic!("{other:?}")),
+    };
+    // given accounts that are good, the revoked one among them
+    for good in [account(&[], &[]), account(&["1f2e3d4c", "00000000"], &["machine", "volume-attachment"])] {
+        assert_eq!(refused(good.clone()), None, "{good:?}");
+    }
+    // when tokens have no id, or the same one
+    let no_id = Some("the id of a token is not 8 hexadecimal digits in lower case".to_owned());
+    for id in ["", "1f2e3d4", "1F2E3D4C", "1f2e3d4c5", "1f2e3d4g", "1f2e3dé"] {
+        assert_eq!(refused(account(&[id], &[])), no_id, "{id}");
+    }
+    assert_eq!(refused(account(&["1f2e3d4c", "1f2e3d4c"], &[])), Some("two of its tokens have one id".into()));
+    // or a kind is none
+    for kind in ["", "Machine", "machine/web", "two words", &"k".repeat(64)] {
+        assert_eq!(refused(account(&[], &[kind])), Some("it names a kind that is none".into()), "{kind}");
+    }
+    // or there are too many
+    let texts = |count: u32, of: fn(u32) -> String| (0..count).map(of).collect::<Vec<_>>();
+    let ids = |count| texts(count, |number| format!("{number:08x}"));
+    let kinds = |count| texts(count, |number| format!("kind-{number}"));
+    for (count, kinds_count, users, problem) in [
+        (16, 64, 64, None),
+        (17, 0, 0, Some("it has more than 16 tokens")),
+        (0, 65, 0, Some("it has more than 64 kinds")),
+        (0, 0, 65, Some("it has more than 64 users")),
+    ] {
+        let tokens = ids(count).into_iter().map(|id| Token { id, hash: [7; 32], expires: None }).collect();
+        let kinds = kinds(kinds_count).into_iter().collect();
+        // then it is refused for that
+        let account = Account { role: Role::View, kinds, tokens, users: (0..users).collect() };
+        assert_eq!(refused(account), problem.map(str::to_owned));
+    }
+}
+
+#[test]
+fn a_role_may_do_what_those_before_it_may() {
+    assert!(Role::View < Role::Operate && Role::Operate < Role::Admin);
+    assert_eq!(Role::ALL.map(|role| Role::of(role.as_str())), Role::ALL.map(Some));
+    assert_eq!((Role::of("Admin"), Role::of("")), (None, None));
 }

@@ -263,6 +263,11 @@ impl Services {
         events
     }
 
+    /// How far the journal has got, to be followed from other threads, too.
+    pub fn growth(&self) -> Growth {
+        self.growth.clone()
+    }
+
     /// Tells when the journal grows from here on.
     pub fn follow(&self) -> Follower {
         self.growth.follow()

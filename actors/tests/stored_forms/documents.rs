@@ -2,11 +2,11 @@
 
 use bailiwick_actors::{
     document::{
-        AgentBinary, Application, Command, Content, Event, ImageMetadata, Kind, Model, Reason, Rejection, Space,
-        Subnet, Users,
+        Account, AgentBinary, Application, Command, Content, Event, ImageMetadata, Kind, Model, Reason, Rejection,
+        Role, Space, Subnet, Token, Users,
     },
     machine::{Base, Constraints},
-    vocab::{SizeMib, Zone},
+    vocab::{SizeMib, Timestamp, Zone},
 };
 
 use super::{name, verdicts};
@@ -14,6 +14,15 @@ use crate::{Forms, forms};
 
 fn base() -> Base {
     Base { os: "ubuntu".into(), channel: "22.04/stable".into() }
+}
+
+/// An account of each role, with something in every field.
+fn accounts() -> impl Iterator<Item = Content> {
+    let token = |id: &str, expires| Token { id: id.into(), hash: [0x0f; 32], expires };
+    Role::ALL.into_iter().map(move |role| {
+        let tokens = vec![token("1f2e3d4c", Some(Timestamp(1_798_761_600_000))), token("2f2e3d4c", None)];
+        Content::Account(Account { role, kinds: ["machine".to_owned()].into(), tokens, users: [1000].into() })
+    })
 }
 
 /// One of each kind, with something in every field.
@@ -45,7 +54,7 @@ fn contents() -> Vec<Content> {
         image_signing_key: text("key"),
         skips_certificate_check: true,
     };
-    vec![
+    let mut contents = vec![
         Content::Space(Space { provider_id: text("vpc-1") }),
         Content::Subnet(Subnet {
             cidr: "10.0.1.0/24".into(),
@@ -72,7 +81,9 @@ fn contents() -> Vec<Content> {
         }),
         Content::Application(application),
         Content::Model(model),
-    ]
+    ];
+    contents.extend(accounts());
+    contents
 }
 
 pub(crate) fn document() -> Forms {

@@ -1,4 +1,4 @@
-//! `kind: Space`, `Subnet`, `ImageMetadata`, `AgentBinary`, `Application` and `Model`.
+//! `kind: Space`, `Subnet`, `ImageMetadata`, `AgentBinary`, `Application` and `Model`; `Account` has a file of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use bailiwick_actors::{
     vocab::{Name, Zone},
 };
 
-use super::{label_map, label_name, machine_wishes as wishes};
+use super::{account::account, label_map, label_name, machine_wishes as wishes};
 use crate::manifest::{
     fields::{Field, Fields, Reading},
     limits,
@@ -29,6 +29,7 @@ pub(super) fn content(
         "ImageMetadata" => image(spec, reading).map(Content::ImageMetadata),
         "AgentBinary" => agent_binary(spec, reading).map(Content::AgentBinary),
         "Application" => application(spec, references, reading).map(Content::Application),
+        "Account" => account(spec, reading).map(Content::Account),
         _ => model(spec, reading).map(Content::Model),
     }
 }

@@ -17,7 +17,7 @@ use bailiwick_actors::{
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::{
     Fleet,
@@ -283,12 +283,29 @@ pub(in crate::view) fn document(fleet: &Fleet, stream: &StreamId, state: &docume
     told.put("revision", state.revision);
     told.put("digest", hex(&state.digest));
     let mut says = state.content.as_ref().map_or(Value::Null, |content| says(fleet, stream.name(), content));
-    // The subnets of a space have documents of their own.
-    if let Some(fields) = says.as_object_mut().filter(|_| stream.kind() == document::Kind::Space.as_str()) {
-        fields.remove("subnets");
+    if let Some(fields) = says.as_object_mut() {
+        match document::Kind::of(stream.kind()) {
+            // The subnets of a space have documents of their own.
+            Some(document::Kind::Space) => drop(fields.remove("subnets")),
+            // That a token has expired is no change of the account, and which of them changed is told by their ids.
+            Some(document::Kind::Account) => {
+                let tokens = fields.get("tokens").map(by_id).unwrap_or_default();
+                fields.insert("tokens".to_owned(), tokens);
+            }
+            _ => (),
+        }
     }
     told.fields("spec", says);
     told
+}
+
+/// The tokens of an account, each under its id, and of their hashes as much as tells them apart.
+fn by_id(tokens: &Value) -> Value {
+    let token = |token: &Value| {
+        let hash: String = token["hash"].as_str()?.chars().take(8).collect();
+        Some((token["id"].as_str()?.to_owned(), json!({"hash": hash, "expires": token["expires"]})))
+    };
+    Value::Object(tokens.as_array().into_iter().flatten().filter_map(token).collect())
 }
 
 /// What the supervisor of machines has seen that is of no machine: providers that do not answer, and instances that nobody

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bailiwick_actors::{
+    document::{Account, Content, Role, Token},
     machine,
     policy::Document,
     testing::Desk,
@@ -181,4 +182,22 @@ fn a_volume_that_is_lost_takes_its_attachment_with_it_by_one_entry() {
         let status = fact(of(&diff, entity), "status");
         assert_eq!((texts(status).1, status.by.position), (Some("lost"), lost.header.position.0), "{entity}");
     }
+}
+
+#[test]
+fn which_tokens_of_an_account_changed_is_told_by_their_ids() {
+    // given an account with two tokens
+    let token = |id: &str, byte| Token { id: id.into(), hash: [byte; 32], expires: None };
+    let account = |tokens| Content::Account(Account { role: Role::View, kinds: [].into(), tokens, users: [].into() });
+    let (journal, mut desk) = desk();
+    desk.declare_document("ada", account(vec![token("1f2e3d4c", 1), token("2f2e3d4c", 2)]));
+    let before = journal.head().position;
+    // when the first of them is taken away, and there is another one
+    desk.declare_document("ada", account(vec![token("2f2e3d4c", 2), token("3f2e3d4c", 3)]));
+    // then that is told of them, with no more of a hash than tells it apart
+    let diff = between(&*journal, before, Only::Kind("account".into()));
+    let change = of(&diff, "account/ada");
+    assert_eq!(texts(fact(change, "spec.tokens.1f2e3d4c.hash")), (Some("01010101"), None));
+    assert_eq!(texts(fact(change, "spec.tokens.3f2e3d4c.hash")), (None, Some("03030303")));
+    assert!(!change.facts.iter().any(|fact| fact.fact.contains("2f2e3d4c")), "{change:?}");
 }

@@ -52,7 +52,7 @@ impl View {
 
 impl contract::View for View {
     fn wants(kind: &str) -> bool {
-        matches!(kind, "machine" | "supervisor") || document::Kind::of(kind).is_some()
+        matches!(kind, "machine" | "supervisor") || document::Kind::of(kind).is_some_and(|kind| !kind.is_access())
     }
 
     fn apply_decoded(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError> {
@@ -137,6 +137,7 @@ impl View {
     /// document may say, those that a budget without hope holds up, and those that stand in a machine.
     pub fn woken_by(&self, stream: &StreamId) -> Vec<StreamId> {
         let woken = match document::Kind::of(stream.kind()) {
+            Some(kind) if kind.is_access() => BTreeSet::new(),
             Some(document::Kind::Application) => &self.unprepared | &self.stranded,
             Some(_) => self.unprepared.clone(),
             None => {

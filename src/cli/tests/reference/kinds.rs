@@ -1,4 +1,4 @@
-//! All kinds but policies.
+//! All kinds but accounts and policies.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::{
 };
 
 /// The least document of a kind.
-fn least(kind: &str, spec: Value) -> Value {
+pub(super) fn least(kind: &str, spec: Value) -> Value {
     json!({"apiVersion": "bailiwick/v1", "kind": kind, "metadata": {"name": "one"}, "spec": spec})
 }
 
@@ -19,7 +19,13 @@ fn machine(spec: Value) -> Value {
     document
 }
 
-fn section(title: &'static str, about: &'static str, least: Value, at: &'static str, rows: Vec<Row>) -> Section {
+pub(super) fn section(
+    title: &'static str,
+    about: &'static str,
+    least: Value,
+    at: &'static str,
+    rows: Vec<Row>,
+) -> Section {
     Section { title, about, least, at, rows }
 }
 

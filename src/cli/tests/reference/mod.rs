@@ -1,6 +1,7 @@
 //! The reference pages of the guide are written from the code, and what they say is tried: every field of every kind is one that
 //! is read, with this example, this default, and nothing else beside it. `BLESS=1` writes the pages anew.
 
+mod account;
 mod errors;
 mod kinds;
 mod policy;
@@ -61,7 +62,7 @@ const fn row(
 const ANYTHING: &str = "anything";
 
 fn sections() -> Vec<Section> {
-    kinds::sections().into_iter().chain(policy::sections()).collect()
+    kinds::sections().into_iter().chain(account::sections()).chain(policy::sections()).collect()
 }
 
 impl Section {
@@ -235,7 +236,7 @@ fn manifest_reference() -> String {
         "# Manifest reference\n\nGenerated from the code. Every document has `apiVersion: bailiwick/v1`, a `kind`, `metadata` and a `spec`; \
          `metadata.name` is required except for attachments, which are named by what they connect. Names have 1 to 63 lower-case \
          letters, digits and hyphens. Sizes are MiB, or have a unit: `64M`, `1.5G`, `2T`. Periods have a unit: `500ms`, `10s`, `3m`, \
-         `1h30m`. Unknown fields are refused.\n",
+         `1h30m`. Times are written `2027-01-01T00:00:00Z`. Unknown fields are refused.\n",
     );
     for section in sections() {
         page += &format!(

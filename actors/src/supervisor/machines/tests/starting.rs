@@ -304,6 +304,20 @@ fn what_is_missing_parks_one_machine_and_a_document_wakes_who_waits() {
 }
 
 #[test]
+fn machines_have_nothing_to_do_with_accounts() {
+    // given a machine that waits for whatever document arrives
+    let mut view = view_of(&network());
+    declare(&mut view, 20, "web", reaching(&["later"], &[]));
+    assert_eq!(view.woken_by(&"space/other".parse().unwrap()), ["machine/web".parse::<StreamId>().unwrap()]);
+    // when something happens to an account
+    let account: StreamId = "account/ada".parse().unwrap();
+    // then nobody looks at the machine, and the supervisor hears of none
+    assert_eq!(view.woken_by(&account), []);
+    let wanted = document::Kind::ALL.into_iter().filter(|kind| !View::wants(kind.as_str()));
+    assert_eq!(wanted.collect::<Vec<_>>(), [document::Kind::Account]);
+}
+
+#[test]
 fn what_the_model_says_of_the_control_plane_is_told_with_a_start() {
     let order = |model: Model| {
         let mut view = view_of(&network());
