@@ -1,13 +1,25 @@
-//! Asking a running node over its socket.
+//! Asking a running node: over its socket, or over the network with TLS.
 //!
 //! One connection per call: a Unix socket costs next to nothing, and nothing has to notice that a node went away.
 //! Every call has a time-out and a bound on what it reads, because the other side may be anything.
 
 mod address;
 mod error;
+mod introduction;
 mod lines;
+mod remote;
+mod trust;
+mod url;
 
-use std::{io, path::PathBuf, time::Duration};
+#[cfg(test)]
+pub(crate) mod lab;
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::{
@@ -18,11 +30,22 @@ use hyper::{
 };
 use hyper_util::rt::TokioIo;
 use serde::{Serialize, de::DeserializeOwned};
-use tokio::{net::UnixStream, task::JoinHandle, time::timeout};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::UnixStream,
+    task::JoinHandle,
+    time::timeout,
+};
 
 pub use address::{SocketPath, socket_address};
 pub use error::ClientError;
+pub use introduction::authority_at;
 pub use lines::Lines;
+pub use remote::Remote;
+pub use trust::{Authority, Distrust, Fingerprint, InvalidAuthority, InvalidFingerprint};
+pub use url::{InvalidToken, InvalidUrl, NodeUrl, TOKEN_BYTES_MAX, Token, Whereabouts};
+
+use remote::Reach;
 
 use crate::{api::wire::problem::Problem, ownership::is_trusted};
 
@@ -41,12 +64,23 @@ impl Default for Limits {
     }
 }
 
-/// A node's socket, ready to be asked. Works on any tokio runtime with I/O and time.
+/// A node, ready to be asked. Works on any tokio runtime with I/O and time.
 #[derive(Clone, Debug)]
 pub struct Client {
-    socket: PathBuf,
+    way: Way,
     limits: Limits,
 }
+
+/// How a node is reached.
+#[derive(Clone, Debug)]
+enum Way {
+    Socket(PathBuf),
+    Remote(Arc<Reach>),
+}
+
+/// A connection that bytes go through.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 /// A problem's body is read up to this; the rest of a longer one is of no use to people.
 const PROBLEM_BYTES_MAX: usize = 64 * 1024;
@@ -54,7 +88,13 @@ const PROBLEM_BYTES_MAX: usize = 64 * 1024;
 impl Client {
     /// A client of the node at this socket; nothing is opened yet.
     pub fn new(socket: PathBuf) -> Self {
-        Self { socket, limits: Limits::default() }
+        Self { way: Way::Socket(socket), limits: Limits::default() }
+    }
+
+    /// A client of a node elsewhere; nothing is opened yet. Every request proves itself with the token, unless it brings
+    /// another.
+    pub fn remote(remote: Remote) -> Self {
+        Self { way: Way::Remote(Arc::new(Reach::of(remote))), limits: Limits::default() }
     }
 
     /// The same client with other bounds.
@@ -102,16 +142,20 @@ impl Client {
         body: Bytes,
     ) -> Result<Request<Full<Bytes>>, ClientError> {
         let invalid = |error: hyper::http::Error| ClientError::broken("cannot form the request", error);
+        let (host, own) = match &self.way {
+            Way::Socket(_) => ("bailiwick", None),
+            Way::Remote(reach) => (reach.host.as_str(), reach.bearer.clone()),
+        };
         let mut request = Request::builder()
             .method(method)
             .uri(path)
-            .header(HOST, "bailiwick")
+            .header(HOST, host)
             .header(ACCEPT, "application/json, application/x-ndjson");
         if !body.is_empty() {
             request = request.header(CONTENT_TYPE, "application/json");
         }
-        if let Some(bearer) = bearer {
-            let mut value = HeaderValue::try_from(format!("Bearer {bearer}")).map_err(|error| invalid(error.into()))?;
+        let given = bearer.map(|bearer| HeaderValue::try_from(format!("Bearer {bearer}")));
+        if let Some(mut value) = given.transpose().map_err(|error| invalid(error.into()))?.or(own) {
             value.set_sensitive(true);
             request = request.header(AUTHORIZATION, value);
         }
@@ -151,22 +195,27 @@ impl Client {
         Err(refusal(answer).await)
     }
 
-    async fn connect(&self) -> Result<UnixStream, ClientError> {
-        let not_running = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
-                ClientError::NotRunning { socket: self.socket.clone() }
-            }
-            _ => ClientError::broken("cannot connect to the node", error),
-        };
-        let address = SocketPath::of(&self.socket).map_err(not_running)?;
-        let stream = UnixStream::connect(address.path()).await.map_err(not_running)?;
-        // Tokens and whole environments are sent there: who listens counts, whatever the path is called.
-        let user = stream
-            .peer_cred()
-            .map_err(|error| ClientError::broken("cannot determine who owns the socket", error))?
-            .uid();
-        if is_trusted(user) { Ok(stream) } else { Err(ClientError::Stranger { socket: self.socket.clone(), user }) }
+    async fn connect(&self) -> Result<Box<dyn Stream>, ClientError> {
+        Ok(match &self.way {
+            Way::Socket(socket) => Box::new(connect(socket).await?),
+            Way::Remote(reach) => Box::new(reach.connect().await?),
+        })
     }
+}
+
+async fn connect(socket: &Path) -> Result<UnixStream, ClientError> {
+    let not_running = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+            ClientError::NotRunning { socket: socket.to_owned() }
+        }
+        _ => ClientError::broken("cannot connect to the node", error),
+    };
+    let address = SocketPath::of(socket).map_err(not_running)?;
+    let stream = UnixStream::connect(address.path()).await.map_err(not_running)?;
+    // Tokens and whole environments are sent there: who listens counts, whatever the path is called.
+    let user =
+        stream.peer_cred().map_err(|error| ClientError::broken("cannot determine who owns the socket", error))?.uid();
+    if is_trusted(user) { Ok(stream) } else { Err(ClientError::Stranger { socket: socket.to_owned(), user }) }
 }
 
 /// The task that moves the bytes; ends with its owner.

@@ -3,7 +3,7 @@
 //! What lies in a data directory is run (`providers.yaml`), believed (`journal`), and told secrets (`node.sock`). So before
 //! anything in it is read, all of it has to belong to this user or to root, only they may change it, and none of it may be
 //! a link that leads elsewhere. The same holds for the directories that lead to it, where a sticky one, such as `/tmp`, will
-//! do. What is inside of machines is theirs and not looked at.
+//! do. What is inside of machines is theirs and not looked at. A file with secrets that lies elsewhere is held to the same.
 
 use std::{
     fs::{self, Metadata},
@@ -73,11 +73,13 @@ enum Kind {
 }
 
 /// What a node reads, runs or talks to in its data directory.
-const PARTS: [(&str, Kind); 8] = [
+const PARTS: [(&str, Kind); 10] = [
     ("node.key", Kind::Secret),
     ("providers.yaml", Kind::File),
     ("place.json", Kind::File),
     ("node.sock", Kind::Socket),
+    ("agent.sock", Kind::Socket),
+    ("tls", Kind::Directory),
     ("journal", Kind::Directory),
     ("enrolment", Kind::Directory),
     ("exec", Kind::Directory),
@@ -98,7 +100,7 @@ pub fn check(data_dir: &Path) -> Result<(), Unsafe> {
         judge(&path, &found, kind)?;
         match name {
             "journal" => check_all_in(&path, Kind::File, usize::MAX)?,
-            "enrolment" => check_all_in(&path, Kind::Secret, usize::MAX)?,
+            "enrolment" | "tls" => check_all_in(&path, Kind::Secret, usize::MAX)?,
             // What a provider or a machine keeps in a directory of its own is its own affair.
             "exec" => check_commands_in(&path)?,
             "local" => check_all_in(&path, Kind::File, 2)?,
@@ -117,6 +119,16 @@ pub fn check_directory(directory: &Path) -> Result<(), Unsafe> {
     judge(directory, &found, Kind::Directory)?;
     check_way(directory)?;
     check_all_in(directory, Kind::File, usize::MAX)
+}
+
+/// Checks a file elsewhere that only this user may read, and what leads to it; one that is not there is fine.
+///
+/// # Errors
+/// As of [`check`].
+pub fn check_secret(file: &Path) -> Result<(), Unsafe> {
+    let Some(found) = look(file)? else { return Ok(()) };
+    judge(file, &found, Kind::Secret)?;
+    check_way(file)
 }
 
 /// The directories that lead to it: who can change one of them can put another in its place.
