@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     ffi::OsString,
     fmt,
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -25,6 +26,18 @@ pub enum LocalMachines {
     /// Program and first arguments that start an agent; `--dir`, `--socket` and `--effect` are added. In a host program
     /// "this binary" is the host, so it is configuration.
     With { agent_command: Vec<OsString> },
+}
+
+/// How a node is reached from other machines: with TLS 1.3, and by accounts alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Network {
+    /// `0.0.0.0:8443`.
+    pub listen: SocketAddr,
+    /// What clients call the node, beside its host name and the address that it listens on.
+    pub names: Vec<String>,
+    /// The certificate to show and its key, as PEM files, which are read again when they change. If none are given, the node
+    /// makes an authority of its own.
+    pub certificate: Option<(PathBuf, PathBuf)>,
 }
 
 /// What to do if `node.key` was lost while there are machines whose agents prove themselves with it.
@@ -60,6 +73,8 @@ pub struct Config {
     pub environment: Environment,
     /// Whether the node answers on its socket. Local machines need it.
     pub listen: bool,
+    /// Whether, and how, it answers on the network, too.
+    pub network: Option<Network>,
     /// The clock; the system's unless a test or a simulation gives another.
     pub clock: Option<Arc<dyn Clock>>,
     pub limits: Limits,
@@ -85,6 +100,7 @@ impl Config {
             engines: BTreeMap::new(),
             environment: Environment::default(),
             listen: true,
+            network: None,
             clock: None,
             limits: Limits::default(),
             journal: bailiwick_journal::Settings::default(),
@@ -153,6 +169,7 @@ impl fmt::Debug for Config {
             .field("volume_providers", &self.volume_providers.keys())
             .field("engines", &self.engines.keys())
             .field("listen", &self.listen)
+            .field("network", &self.network)
             .field("limits", &self.limits)
             .field("drain", &self.drain)
             .finish_non_exhaustive()
@@ -172,6 +189,11 @@ pub fn local_dir(data_dir: &Path) -> PathBuf {
 /// Where the tokens are that agents join with, below a data directory.
 pub fn enrolment_dir(data_dir: &Path) -> PathBuf {
     data_dir.join("enrolment")
+}
+
+/// Where the node's own certificate authority is, below a data directory.
+pub fn tls_dir(data_dir: &Path) -> PathBuf {
+    data_dir.join("tls")
 }
 
 /// The directory of providers that are processes, below a data directory.

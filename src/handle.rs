@@ -3,6 +3,7 @@
 mod agents;
 mod change;
 mod clock;
+mod denials;
 mod host;
 pub mod offer;
 mod pending;
@@ -23,8 +24,8 @@ use bailiwick_actors::{
     filesystem, machine, machine_deployment,
     ports::Clock,
     shell::{
-        Allowance, Answer, AnyCommand, Ask, AskError, AskGroup, Budgets, GroupAnswer, Limits, Origin, Registry,
-        RegistryStats, RehearseGroup, Running, Stats,
+        Allowance, Answer, AnyCommand, Ask, AskError, AskGroup, Budgets, Follower, GroupAnswer, Growth, Limits, Origin,
+        Registry, RegistryStats, RehearseGroup, Running, Stats,
     },
     storage_rules::{PoolName, PoolSettings},
     supervisor::SupervisorActor,
@@ -75,6 +76,7 @@ struct Shared {
     joins: Mutex<BTreeMap<Name, Allowance>>,
     host: HostWatch,
     budgets: Budgets,
+    growth: Growth,
     admission: Semaphore,
     offer: Offer,
 }
@@ -107,6 +109,7 @@ impl Handle {
             host: HostWatch::default(),
             budgets: running.services.budgets.clone(),
             offer,
+            growth: running.services.growth(),
             admission: Semaphore::new(limits.asks_max),
         };
         let own = user(rustix::process::geteuid().as_raw());
@@ -132,6 +135,11 @@ impl Handle {
     /// The journal, to be exported, checked or counted while the node runs.
     pub fn local_journal(&self) -> Arc<LocalJournal> {
         self.shared.journal.clone()
+    }
+
+    /// Follows the journal from here on.
+    pub(crate) fn follow(&self) -> Follower {
+        self.shared.growth.follow()
     }
 
     /// The node's time.

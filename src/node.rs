@@ -11,6 +11,7 @@ mod run;
 
 use std::{
     io,
+    net::SocketAddr,
     path::PathBuf,
     sync::mpsc,
     thread::{self, JoinHandle},
@@ -49,6 +50,9 @@ pub struct Started {
     pub elsewhere: Vec<String>,
     /// Where the node can be reached, if it listens.
     pub socket: Option<PathBuf>,
+    /// Where it can be reached from other machines: an address, and the fingerprint of its authority unless its certificate
+    /// was given.
+    pub network: Option<(SocketAddr, Option<String>)>,
 }
 
 impl Started {
@@ -73,6 +77,10 @@ impl Started {
         if let Some(socket) = &self.socket {
             lines.push(format!("listening on {}", socket.display()));
         }
+        if let Some((address, fingerprint)) = &self.network {
+            lines.push(format!("listening on https://{address}"));
+            lines.extend(fingerprint.iter().map(|fingerprint| format!("CA fingerprint: {fingerprint}")));
+        }
         lines
     }
 }
@@ -95,6 +103,12 @@ pub enum StartError {
     /// Something below the data directory cannot be used.
     #[error("cannot {action} {path:?}")]
     Io { action: &'static str, path: PathBuf, source: io::Error },
+    /// The node cannot listen on the network.
+    #[error("cannot listen on {address}")]
+    Listen { address: SocketAddr, source: io::Error },
+    /// The node has no certificate to show.
+    #[error("cannot use the TLS certificate")]
+    Certificate { source: io::Error },
     /// A provider cannot be started as it is set up.
     #[error("provider {name} cannot be started")]
     Provider { name: Name, source: io::Error },

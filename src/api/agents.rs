@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use actix_web::{HttpRequest, http::StatusCode, http::header::AUTHORIZATION, web};
+use actix_web::{HttpRequest, http::StatusCode, web};
 use bailiwick_actors::{
     machine::NodeFacts,
     ports,
@@ -12,7 +12,9 @@ use bailiwick_actors::{
 };
 
 use super::{
+    access::{Need, bearer},
     errors::Failure,
+    routes::Routes,
     shared::Shared,
     wire::{agent, storage},
 };
@@ -25,17 +27,11 @@ const REPORT_BYTES_MAX: usize = 64 * 1024;
 /// The longest message about what was done, in bytes.
 const OUTCOMES_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-pub(super) fn routes(config: &mut web::ServiceConfig) {
-    let report = web::resource("/agents/{machine}/report")
-        .app_data(web::JsonConfig::default().limit(REPORT_BYTES_MAX))
-        .route(web::post().to(report));
-    let storage = web::resource("/agents/{machine}/storage")
-        .app_data(web::JsonConfig::default().limit(OUTCOMES_BYTES_MAX))
-        .route(web::post().to(storage));
-    let join = web::resource("/agents/{machine}/join")
-        .app_data(web::JsonConfig::default().limit(REPORT_BYTES_MAX))
-        .route(web::post().to(join));
-    config.service(report).service(storage).service(join);
+pub(super) fn routes(routes: &mut Routes<'_>) {
+    routes
+        .post("/agents/{machine}/report", Need::Agent, REPORT_BYTES_MAX, report)
+        .post("/agents/{machine}/storage", Need::Agent, OUTCOMES_BYTES_MAX, storage)
+        .post("/agents/{machine}/join", Need::Agent, REPORT_BYTES_MAX, join);
 }
 
 /// Lets an agent in that has the token which its machine was made with; from then on it has one of its own.
@@ -121,8 +117,7 @@ async fn storage(
 
 /// The machine of this name, if it is its agent who asks.
 fn authorised(shared: &Shared, machine: &str, effect: EffectId, request: &HttpRequest) -> Result<Name, Failure> {
-    let bearer = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let token = bearer.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+    let token = bearer(request.headers()).unwrap_or_default();
     // An unknown machine and a wrong token look the same: nothing can be found out by asking.
     let machine = machine.parse().map_err(|_| denied())?;
     if is_agent_token(&shared.key, effect, token) { Ok(machine) } else { Err(denied()) }
@@ -152,6 +147,7 @@ async fn report(
         AgentReport { machine: machine.clone(), provider: None, effect: report.effect, conditions, running };
     match shared.node.agent_report(heartbeat).await? {
         Heartbeat::Welcome | Heartbeat::Drain { .. } => {
+            shared.enrolments.used(report.effect);
             shared.node.devices_seen(&machine, report.effect, report.devices);
             if let Some(node) = report.node {
                 shared.node.node_told(&machine, report.effect, node_facts(node)?).await;

@@ -1,32 +1,60 @@
-//! Who asks: the system says it of the other end of a socket.
+//! Whoever was let in, as handlers see him.
 
-use std::{
-    any::Any,
-    future::{Ready, ready},
-    sync::Arc,
-};
+use std::future::{Ready, ready};
 
-use actix_web::{FromRequest, HttpRequest, dev::Payload, http::StatusCode, rt::net::UnixStream, web};
+use actix_web::{FromRequest, HttpMessage, HttpRequest, dev::Payload, http::StatusCode, web};
+use bailiwick_actors::document::{Kind, Role};
 
-use super::{errors::Failure, shared::Shared};
-use crate::handle::{Handle, user};
+use super::{access::Caller, errors::Failure, shared::Shared};
+use crate::handle::Handle;
 
-/// The user of the process at the other end of a connection, as a principal, if the system tells it.
-#[derive(Clone, Debug)]
-pub(super) struct Peer(Option<Arc<str>>);
-
-impl Peer {
-    pub(super) fn of(connection: &dyn Any) -> Self {
-        let stream = connection.downcast_ref::<UnixStream>();
-        let peer = stream.and_then(|stream| stream.peer_cred().ok());
-        Self(peer.map(|peer| user(peer.uid()).into()))
-    }
-}
-
-/// A node that is asked in the name of whoever is connected: their user id stands in the journal as the principal.
+/// A node that is asked in the name of whoever is connected: who that is stands in the journal as the principal.
 #[derive(Debug)]
 pub(super) struct Asker {
-    pub(super) node: Handle,
+    node: Handle,
+    pub(super) caller: Caller,
+}
+
+impl Asker {
+    /// The node, to look at.
+    pub(super) fn node(&self) -> &Handle {
+        &self.node
+    }
+
+    /// The node, to change objects of these kinds.
+    ///
+    /// # Errors
+    /// If the caller may not change one of them.
+    pub(super) fn to_change<'a>(&self, kinds: impl IntoIterator<Item = &'a str>) -> Result<&Handle, Failure> {
+        let Caller { principal, role, kinds: allowed, .. } = &self.caller;
+        let forbidden = |message: String| {
+            Err(Failure::new(StatusCode::FORBIDDEN, "forbidden", message)
+                .next("ask an administrator of the node, who changes accounts with `bailiwick account`"))
+        };
+        for kind in kinds {
+            // Whoever could make accounts could make himself anything.
+            if kind == Kind::Account.as_str() && *role < Role::Admin {
+                return forbidden(format!("{principal} has the role {role}; accounts need {}", Role::Admin));
+            }
+            if allowed.as_ref().is_some_and(|allowed| !allowed.contains(kind)) {
+                return forbidden(format!("{principal} may not change a {kind}"));
+            }
+        }
+        Ok(&self.node)
+    }
+
+    /// The node, to change objects of any kind.
+    ///
+    /// # Errors
+    /// If the caller may change some kinds only.
+    pub(super) fn to_change_all(&self) -> Result<&Handle, Failure> {
+        if self.caller.kinds.is_none() {
+            return Ok(&self.node);
+        }
+        let message =
+            format!("{} may change some kinds of objects only, and this can concern all", self.caller.principal);
+        Err(Failure::new(StatusCode::FORBIDDEN, "forbidden", message).next("name the objects that are meant"))
+    }
 }
 
 impl FromRequest for Asker {
@@ -34,14 +62,11 @@ impl FromRequest for Asker {
     type Future = Ready<Result<Self, Failure>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let principal = request.conn_data::<Peer>().and_then(|peer| peer.0.clone());
+        let caller = request.extensions().get::<Caller>().cloned();
         let node = request.app_data::<web::Data<Shared>>().map(|shared| &shared.node);
-        ready(match (node, principal) {
-            (Some(node), Some(principal)) => Ok(Self { node: node.in_the_name_of(principal) }),
-            _ => {
-                let message = "cannot determine which user is connected; changes are refused";
-                Err(Failure::new(StatusCode::FORBIDDEN, "unknown-principal", message))
-            }
+        ready(match (node, caller) {
+            (Some(node), Some(caller)) => Ok(Self { node: node.in_the_name_of(caller.principal.clone()), caller }),
+            _ => Err(Failure::new(StatusCode::FORBIDDEN, "unknown-principal", "cannot determine who asks")),
         })
     }
 }

@@ -3,6 +3,7 @@
 use actix_web::{http::StatusCode, web};
 use bailiwick_actors::{
     contract::Decider,
+    document::Role,
     filesystem, machine_deployment, member, policy, replica_set,
     shell::{Answer, AnyCommand},
     vocab::{FaultClass, FaultCode, SizeMib, derived_uuid},
@@ -12,9 +13,11 @@ use bailiwick_journal::StreamId;
 use uuid::Uuid;
 
 use super::{
+    access::Need,
     asker::Asker,
     errors::Failure,
     query::no_entity,
+    routes::{MANIFESTS, Routes, SMALL},
     wire::change::{
         Blocked, ChangePool, Changed, Decided, Declare, EnableHa, Import, PoolChange, Remove, Retry, RetryFailed,
         Rollout, RolloutStep,
@@ -27,35 +30,54 @@ use crate::{
     view::{Blocker, blockers, declared, failed},
 };
 
-pub(super) fn routes(config: &mut web::ServiceConfig) {
-    config
-        .route("/apply", web::post().to(apply))
-        .route("/plan", web::post().to(plan))
-        .route("/remove", web::post().to(remove))
-        .route("/import", web::post().to(import))
-        .route("/pools", web::post().to(change_pool))
-        .route("/retry", web::post().to(retry))
-        .route("/retry-failed", web::post().to(retry_failed))
-        .route("/rollout", web::post().to(rollout))
-        .route("/enable-ha", web::post().to(enable_ha));
+/// As many objects may be named in one request.
+const ITEMS_MAX: usize = 10_000;
+
+pub(super) fn routes(routes: &mut Routes<'_>) {
+    let operate = Need::Role(Role::Operate);
+    routes
+        .post("/apply", operate, MANIFESTS, apply)
+        .post("/plan", Need::Role(Role::View), MANIFESTS, plan)
+        .post("/remove", operate, MANIFESTS, remove)
+        .post("/import", operate, SMALL, import)
+        .post("/pools", operate, SMALL, change_pool)
+        .post("/retry", operate, SMALL, retry)
+        .post("/retry-failed", operate, SMALL, retry_failed)
+        .post("/rollout", operate, SMALL, rollout)
+        .post("/enable-ha", operate, SMALL, enable_ha);
 }
 
 async fn apply(asker: Asker, declare: web::Json<Declare>) -> Result<web::Json<Changed>, Failure> {
     let manifest = read(&asker, &declare)?;
     let id = declare.id.unwrap_or_else(Uuid::new_v4);
-    let applied = asker.node.apply(&manifest.documents, prune(&declare), id).await?;
+    let streams: Vec<StreamId> = manifest.documents.iter().map(|document| document.wish.stream()).collect();
+    let node = match prune(&declare) {
+        Prune::Yes => asker.to_change_all().and_then(|_| asker.to_change(streams.iter().map(StreamId::kind)))?,
+        Prune::No => asker.to_change(streams.iter().map(StreamId::kind))?,
+    };
+    let applied = node.apply(&manifest.documents, prune(&declare), id).await?;
     Ok(web::Json(Changed { notes: notes(&manifest), ..changed(applied) }))
 }
 
 async fn plan(asker: Asker, declare: web::Json<Declare>) -> Result<web::Json<Changed>, Failure> {
     let manifest = read(&asker, &declare)?;
-    let plan = asker.node.plan(&manifest.documents, prune(&declare)).await?;
+    let plan = asker.node().plan(&manifest.documents, prune(&declare)).await?;
     Ok(web::Json(Changed { notes: notes(&manifest), ..planned(plan) }))
 }
 
 async fn remove(asker: Asker, remove: web::Json<Remove>) -> Result<web::Json<Changed>, Failure> {
     let mut remove = remove.into_inner();
-    asker.node.look(|fleet| {
+    if remove.entities.len() > ITEMS_MAX {
+        let message = format!("{} objects are named; a request may name {ITEMS_MAX}", remove.entities.len());
+        return Err(
+            Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too-many", message).next("split it into several requests")
+        );
+    }
+    if remove.all {
+        asker.to_change_all()?;
+    }
+    let node = asker.to_change(remove.entities.iter().map(StreamId::kind))?;
+    node.look(|fleet| {
         if remove.all {
             remove.entities = declared(fleet);
         }
@@ -79,7 +101,7 @@ async fn remove(asker: Asker, remove: web::Json<Remove>) -> Result<web::Json<Cha
         )
         .next("remove its machine, or its seat in the replica set"));
     }
-    let missing = asker.node.look(|fleet| {
+    let missing = node.look(|fleet| {
         remove.entities.iter().find(|stream| !fleet.exists(stream)).map(|missing| no_entity(fleet, missing))
     })?;
     if let Some(missing) = missing {
@@ -97,8 +119,8 @@ async fn remove(asker: Asker, remove: web::Json<Remove>) -> Result<web::Json<Cha
     }
     let Remove { force, keep_instance, release, destroy, .. } = remove;
     let how = Going { force, keep_instance, release, destroy };
-    let applied = asker.node.remove(&remove.entities, how, id).await?;
-    let blocked = asker.node.look(|fleet| {
+    let applied = node.remove(&remove.entities, how, id).await?;
+    let blocked = node.look(|fleet| {
         let all = remove.entities.iter().flat_map(|entity| blockers(fleet, entity));
         all.map(|blocker| blocker.by_clock(fleet))
             .map(|Blocker { entity, by, why, since_ms }| Blocked { entity, by, why, since_ms })
@@ -110,7 +132,7 @@ async fn remove(asker: Asker, remove: web::Json<Remove>) -> Result<web::Json<Cha
 async fn change_pool(asker: Asker, wanted: web::Json<ChangePool>) -> Result<web::Json<Decided>, Failure> {
     let ChangePool { change, id } = wanted.into_inner();
     if let PoolChange::Create { name, settings } = &change {
-        asker.node.check_pool(name, settings)?;
+        asker.node().check_pool(name, settings)?;
     }
     let command = AnyCommand::from(match change {
         PoolChange::Create { name, settings } => policy::Command::CreatePool { name, settings },
@@ -128,9 +150,10 @@ async fn import(asker: Asker, import: web::Json<Import>) -> Result<web::Json<Cha
     let Some(name) = name else {
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{entity} is not a volume")));
     };
+    let node = asker.to_change([entity.kind()])?;
     let spec = volume::Spec { provider, size: SizeMib(size_mib) };
     let wish = ImportVolume { name, spec, volume_id, machine };
-    Ok(web::Json(changed(asker.node.import(&wish, id.unwrap_or_else(Uuid::new_v4)).await?)))
+    Ok(web::Json(changed(node.import(&wish, id.unwrap_or_else(Uuid::new_v4)).await?)))
 }
 
 async fn retry(asker: Asker, retry: web::Json<Retry>) -> Result<web::Json<Decided>, Failure> {
@@ -145,14 +168,14 @@ async fn retry(asker: Asker, retry: web::Json<Retry>) -> Result<web::Json<Decide
 async fn retry_failed(asker: Asker, wanted: web::Json<RetryFailed>) -> Result<web::Json<Vec<Decided>>, Failure> {
     let RetryFailed { faults, transient, id } = wanted.into_inner();
     let may_pass = |code: FaultCode| transient && code.class() != FaultClass::Permanent;
-    let failed =
-        asker.node.look(|fleet| failed(fleet, |fault| faults.contains(&fault.code) || may_pass(fault.code)))?;
+    let node = asker.to_change_all()?;
+    let failed = node.look(|fleet| failed(fleet, |fault| faults.contains(&fault.code) || may_pass(fault.code)))?;
     let id = id.unwrap_or_else(Uuid::new_v4);
     let mut all = Vec::new();
     for entity in failed {
         let Some(command) = retrying(&entity) else { continue };
         let own = derived_uuid(&format!("retry {id} {entity}"));
-        all.push(decided(&asker.node.ask(entity, command, own).await?));
+        all.push(decided(&node.ask(entity, command, own).await?));
     }
     Ok(web::Json(all))
 }
@@ -190,10 +213,11 @@ async fn ask(
     command: AnyCommand,
     id: Option<Uuid>,
 ) -> Result<web::Json<Decided>, Failure> {
-    if let Some(missing) = asker.node.look(|fleet| (!fleet.exists(entity)).then(|| no_entity(fleet, entity)))? {
+    let node = asker.to_change([entity.kind()])?;
+    if let Some(missing) = node.look(|fleet| (!fleet.exists(entity)).then(|| no_entity(fleet, entity)))? {
         return Err(missing.into());
     }
-    let answer = asker.node.ask(entity.clone(), command, id.unwrap_or_else(Uuid::new_v4)).await?;
+    let answer = node.ask(entity.clone(), command, id.unwrap_or_else(Uuid::new_v4)).await?;
     if answer.outcome == bailiwick_journal::Outcome::Refused {
         let refused = Failure::new(StatusCode::CONFLICT, "refused", format!("{}: {}", answer.stream, answer.text));
         return Err(match next_of(&answer) {
@@ -222,7 +246,7 @@ fn next_of(answer: &Answer) -> Option<String> {
 
 fn read(asker: &Asker, declare: &Declare) -> Result<Manifest, Failure> {
     let sources: Vec<Source> = declare.files.iter().map(|file| Source::new(&file.name, file.text.as_bytes())).collect();
-    Ok(manifest::parse(&sources, &asker.node.known()?)?)
+    Ok(manifest::parse(&sources, &asker.node().known()?)?)
 }
 
 fn prune(declare: &Declare) -> Prune {

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use actix_web::{HttpResponse, ResponseError, http::StatusCode};
+use actix_web::{
+    HttpResponse, ResponseError,
+    http::{StatusCode, header::WWW_AUTHENTICATE},
+};
 use bailiwick_actors::shell::AskError;
 use bailiwick_journal::{AppendError, ReadError};
 
@@ -19,9 +22,18 @@ pub(super) struct Failure {
     pub(super) problem: Problem,
 }
 
+/// The code of a problem, for whoever sees the answer on its way out.
+#[derive(Debug)]
+pub(super) struct Code(pub String);
+
 impl Failure {
     pub(super) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
         Self { status, problem: Problem { code: code.into(), message: message.into(), ..Problem::default() } }
+    }
+
+    /// Something that cannot be, and is told instead of ending the server.
+    pub(super) fn internal(message: &str) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     }
 
     pub(super) fn next(mut self, next_step: &str) -> Self {
@@ -42,7 +54,17 @@ impl ResponseError for Failure {
     }
 
     fn error_response(&self) -> HttpResponse {
-        HttpResponse::build(self.status).json(&self.problem)
+        let mut answer = HttpResponse::build(self.status);
+        if matches!(self.status.as_u16(), 401 | 403 | 408 | 413 | 421) {
+            // What is left of the request is not read.
+            answer.force_close();
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            answer.insert_header((WWW_AUTHENTICATE, "Bearer"));
+        }
+        let mut answer = answer.json(&self.problem);
+        answer.extensions_mut().insert(Code(self.problem.code.clone()));
+        answer
     }
 }
 

@@ -4,24 +4,25 @@
 
 use std::{
     io::{self, Write},
-    pin::Pin,
-    task::{Context, Poll},
     thread,
     time::Duration,
 };
 
 use actix_web::{
     HttpResponse,
-    body::{BodySize, MessageBody},
     web::{self, Bytes},
 };
+use bailiwick_actors::document::Role;
 use bailiwick_journal::OpenError;
 use rustix::process::setpriority_process;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
+    access::Need,
     errors::Failure,
+    routes::Routes,
     shared::Shared,
+    stream::Pieces,
     wire::{
         journal::{Checked, Counted},
         problem::Problem,
@@ -38,11 +39,14 @@ const REST: Duration = Duration::from_millis(3);
 /// How much less urgent it is than the rest of the node, from 0 to 19.
 const NICE: i32 = 10;
 
-pub(super) fn routes(config: &mut web::ServiceConfig) {
-    config
-        .route("/journal/export", web::get().to(export))
-        .route("/journal/check", web::get().to(check))
-        .route("/journal/stat", web::get().to(stat));
+pub(super) fn routes(routes: &mut Routes<'_>) {
+    // Each of them reads all that there is.
+    let operate = Need::Role(Role::Operate);
+    routes.get("/journal/export", operate, export).get("/journal/check", operate, check).get(
+        "/journal/stat",
+        operate,
+        stat,
+    );
 }
 
 /// All of it up to what is durable now, line by line. If it fails on its way, the connection breaks off: a whole export
@@ -59,7 +63,7 @@ async fn export(shared: web::Data<Shared>) -> Result<HttpResponse, Failure> {
         }
     };
     on_its_own_thread("journal-export", run)?;
-    Ok(HttpResponse::Ok().content_type("application/x-ndjson").body(Answer(waiting)))
+    Ok(HttpResponse::Ok().content_type("application/x-ndjson").body(Pieces(waiting)))
 }
 
 async fn check(shared: web::Data<Shared>) -> Result<web::Json<Checked>, Failure> {
@@ -142,20 +146,5 @@ impl Write for Pipe {
 
     fn flush(&mut self) -> io::Result<()> {
         if self.chunk.is_empty() { Ok(()) } else { self.send() }
-    }
-}
-
-/// The reading end, as the body of an answer.
-struct Answer(mpsc::Receiver<io::Result<Bytes>>);
-
-impl MessageBody for Answer {
-    type Error = io::Error;
-
-    fn size(&self) -> BodySize {
-        BodySize::Stream
-    }
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
-        self.0.poll_recv(context)
     }
 }

@@ -1,4 +1,4 @@
-//! The node over HTTP/JSON on a Unix socket, under `/v1`.
+//! The node over HTTP/JSON under `/v1`: on Unix sockets, and on the network with TLS.
 //!
 //! Questions are asked the same way of a running node and of a stopped node's journal ([`query`]); the server only carries
 //! them. Every failure is a [`wire::problem::Problem`].
@@ -6,12 +6,23 @@
 pub mod query;
 pub mod server;
 mod shared;
+mod stream;
+mod watch;
 pub mod wire;
 
+mod access;
+mod accounts;
 mod agents;
 mod asker;
+mod body;
 pub(crate) mod changes;
+mod connection;
+mod denials;
 mod errors;
+mod feed;
+mod index;
 mod journal;
 mod operate;
 mod questions;
+mod routes;
+pub mod tls;

@@ -3,6 +3,7 @@
 use actix_web::{http::StatusCode, web};
 use bailiwick_actors::{
     contract::Decider,
+    document::Role,
     machine, machine_set,
     ports::{InstanceStatus, MachineInstance},
     shell::AnyCommand,
@@ -13,10 +14,12 @@ use bailiwick_journal::{Outcome, StreamId};
 use uuid::Uuid;
 
 use super::{
+    access::Need,
     asker::Asker,
     changes::decided,
     errors::{Failure, not_recorded},
     query::no_entity,
+    routes::{Routes, SMALL},
     wire::change::{CorrectClock, Decided, Operate, Verb},
 };
 use crate::{
@@ -25,13 +28,16 @@ use crate::{
     view::{Correction, Fleet, on_node_time},
 };
 
-pub(super) fn routes(config: &mut web::ServiceConfig) {
-    config.route("/operate", web::post().to(operate)).route("/clock/correct", web::post().to(correct_clock));
+pub(super) fn routes(routes: &mut Routes<'_>) {
+    routes
+        .post("/operate", Need::Role(Role::Operate), SMALL, operate)
+        // All times that anybody sees depend on it.
+        .post("/clock/correct", Need::Role(Role::Admin), SMALL, correct_clock);
 }
 
 /// Records by how much the node's time is ahead of the clock.
 async fn correct_clock(asker: Asker, wish: web::Json<CorrectClock>) -> Result<web::Json<Correction>, Failure> {
-    let (node, id) = (asker.node.clone(), wish.into_inner().id.unwrap_or_else(Uuid::new_v4));
+    let (node, id) = (asker.to_change_all()?.clone(), wish.into_inner().id.unwrap_or_else(Uuid::new_v4));
     let corrected = web::block(move || node.correct_clock(id)).await;
     let ended = |_| Failure::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "the node is stopping");
     match corrected.map_err(ended)? {
@@ -47,8 +53,9 @@ async fn correct_clock(asker: Asker, wish: web::Json<CorrectClock>) -> Result<we
 
 async fn operate(asker: Asker, operate: web::Json<Operate>) -> Result<web::Json<Decided>, Failure> {
     let Operate { entity, verb, id } = operate.into_inner();
-    let command = asker.node.look(|fleet| command(fleet, &entity, verb))??;
-    let answer = asker.node.ask(entity, command, id.unwrap_or_else(Uuid::new_v4)).await?;
+    let node = asker.to_change([entity.kind()])?;
+    let command = node.look(|fleet| command(fleet, &entity, verb))??;
+    let answer = node.ask(entity, command, id.unwrap_or_else(Uuid::new_v4)).await?;
     if answer.outcome == Outcome::Refused {
         return Err(Failure::new(StatusCode::CONFLICT, "refused", format!("{}: {}", answer.stream, answer.text)));
     }

@@ -121,6 +121,9 @@ pub enum Query {
 /// How many log lines or due times there are unless more are asked for.
 pub const LIMIT_DEFAULT: usize = 100;
 
+/// How many a running node gives in one answer; whoever wants more asks again.
+pub const PAGE_MAX: usize = 1_000;
+
 /// Reads the form of a moment that stands in a path: `@POSITION`, milliseconds since 1970, or `-` and how many milliseconds
 /// ago, by the node's time.
 pub fn moment(text: &str) -> Option<At> {
@@ -474,7 +477,17 @@ pub(super) fn about(text: &str, side: Option<&str>) -> Result<About, Problem> {
     Ok(About::Entity { entity, side })
 }
 
-const KINDS: &str = "kinds are machine, machine-set, machine-deployment, machine-class, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set, member, space, subnet, image-metadata, agent-binary, application and model";
+const KINDS: &str = "kinds are machine, machine-set, machine-deployment, machine-class, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set, member, space, subnet, image-metadata, agent-binary, application, model and account";
+
+/// The outcome that a path names.
+pub(super) fn outcome(text: &str) -> Result<bailiwick_journal::Outcome, Problem> {
+    match text {
+        "done" => Ok(bailiwick_journal::Outcome::Done),
+        "nothing" => Ok(bailiwick_journal::Outcome::Nothing),
+        "refused" => Ok(bailiwick_journal::Outcome::Refused),
+        other => Err(bad(&format!("{other:?} is not an outcome: use done, nothing or refused"))),
+    }
+}
 
 fn log_filter(journal: &dyn Journal, parameters: &Parameters) -> Result<LogFilter, Problem> {
     let read = |text: &Option<String>| match text {
@@ -483,13 +496,7 @@ fn log_filter(journal: &dyn Journal, parameters: &Parameters) -> Result<LogFilte
     };
     let (since, until) = (read(&parameters.since)?, read(&parameters.at)?);
     in_order(journal, parameters, since, until)?;
-    let outcome = match parameters.outcome.as_deref() {
-        None => None,
-        Some("done") => Some(bailiwick_journal::Outcome::Done),
-        Some("nothing") => Some(bailiwick_journal::Outcome::Nothing),
-        Some("refused") => Some(bailiwick_journal::Outcome::Refused),
-        Some(other) => return Err(bad(&format!("{other:?} is not an outcome: use done, nothing or refused"))),
-    };
+    let outcome = parameters.outcome.as_deref().map(outcome).transpose()?;
     let last = journal.head().position;
     let named = [parameters.caused_by, parameters.cause_of].into_iter().flatten();
     if let Some(position) = named.map(Position).find(|position| *position == Position::ZERO || *position > last) {

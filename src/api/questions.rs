@@ -1,13 +1,15 @@
 //! Questions over HTTP.
 
-use actix_web::{HttpResponse, web};
-use bailiwick_actors::replay::Options;
+use actix_web::{HttpResponse, http::StatusCode, web};
+use bailiwick_actors::{document::Role, replay::Options, shell::AskError};
 use bailiwick_journal::{Position, StreamId};
 use serde_json::Value;
 
 use super::{
+    access::Need,
     errors::Failure,
-    query::{DiffParameters, LIMIT_DEFAULT, Parameters, Query, ReplayParameters, about, moment, selector},
+    query::{DiffParameters, LIMIT_DEFAULT, PAGE_MAX, Parameters, Query, ReplayParameters, about, moment, selector},
+    routes::{Routes, SMALL},
     shared::Shared,
     wire::{change::Rehearse, problem::Problem},
 };
@@ -15,25 +17,26 @@ use crate::view::{self, At, Only};
 
 type Answer = Result<web::Json<Value>, Failure>;
 
-pub(super) fn routes(config: &mut web::ServiceConfig) {
-    config
-        .route("/node", web::get().to(node))
-        .route("/metrics", web::get().to(metrics))
-        .route("/status", web::get().to(status))
-        .route("/clock", web::get().to(clock))
-        .route("/pending", web::get().to(pending))
-        .route("/storage", web::get().to(storage))
-        .route("/pools", web::get().to(pools))
-        .route("/log", web::get().to(log))
-        .route("/schedule", web::get().to(schedule))
-        .route("/diff", web::get().to(diff))
-        .route("/audit/replay", web::get().to(replay))
-        .route("/audit/rehearse", web::post().to(rehearse))
-        .route("/why/{entity:.*}", web::get().to(why))
-        .route("/why-not/{wanted}/{entity:.*}", web::get().to(why_not))
-        .route("/harvest", web::get().to(harvest))
-        .route("/entities/{kind}", web::get().to(list))
-        .route("/entities/{entity:.*}", web::get().to(describe));
+pub(super) fn routes(routes: &mut Routes<'_>) {
+    let view = Need::Role(Role::View);
+    routes
+        .get("/node", view, node)
+        .get("/metrics", view, metrics)
+        .get("/status", view, status)
+        .get("/clock", view, clock)
+        .get("/pending", view, pending)
+        .get("/storage", view, storage)
+        .get("/pools", view, pools)
+        .get("/log", view, log)
+        .get("/schedule", view, schedule)
+        .get("/diff", view, diff)
+        .get("/audit/replay", view, replay)
+        .post("/audit/rehearse", view, SMALL, rehearse)
+        .get("/why/{entity:.*}", view, why)
+        .get("/why-not/{wanted}/{entity:.*}", view, why_not)
+        .get("/harvest", view, harvest)
+        .get("/entities/{kind}", view, list)
+        .get("/entities/{entity:.*}", view, describe);
 }
 
 async fn node(shared: web::Data<Shared>) -> Answer {
@@ -89,10 +92,20 @@ async fn pending(shared: web::Data<Shared>, parameters: web::Query<Parameters>) 
 }
 
 async fn log(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
+    bounded(&parameters)?;
     answer(&shared, Query::Log { filter: parameters.into_inner() }).await
 }
 
+/// Refuses to gather more in memory than a page.
+fn bounded(parameters: &Parameters) -> Result<(), Failure> {
+    let Some(limit) = parameters.limit.filter(|limit| *limit > PAGE_MAX) else { return Ok(()) };
+    let message = format!("limit={limit} is more than a page, which has {PAGE_MAX}");
+    Err(Failure::new(StatusCode::BAD_REQUEST, "page-too-large", message)
+        .next("ask page by page: `at=@POSITION`, with the position before the oldest entry of the last page"))
+}
+
 async fn schedule(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
+    bounded(&parameters)?;
     let limit = parameters.limit.unwrap_or(LIMIT_DEFAULT);
     answer(&shared, Query::Schedule { limit, at: at(&parameters)? }).await
 }
@@ -147,8 +160,13 @@ async fn describe(shared: web::Data<Shared>, entity: web::Path<String>, paramete
     answer(&shared, Query::Describe { entity: stream(&entity)?, at: at(&parameters)? }).await
 }
 
-/// Folding history may take a while: it runs beside the worker, so that heartbeats are not held up.
+/// Folding history may take a while: it runs beside the worker, so that heartbeats are not held up. Only so many that read
+/// all of history run at once; the others wait for their turn, and whoever hangs up while he waits is forgotten.
 async fn answer(shared: &Shared, query: Query) -> Answer {
+    let turn = match query.takes_its_time() {
+        true => Some(shared.histories.clone().acquire_owned().await.map_err(|_| AskError::Stopping)?),
+        false => None,
+    };
     let node = shared.node.clone();
     let answered = web::block(move || {
         let journal = node.journal();
@@ -156,7 +174,9 @@ async fn answer(shared: &Shared, query: Query) -> Answer {
             let answer = node.look(|fleet| query.resolved(fleet.time, &fleet.calendar).answer(&*journal, fleet));
             return answer.map_err(Failure::from)?.map_err(Failure::from);
         }
-        query.answer_from(&*journal, node.now()).map_err(Failure::from)
+        let answer = query.answer_from(&*journal, node.now()).map_err(Failure::from);
+        drop(turn);
+        answer
     });
     let ended = |_| Failure::from(Problem { code: "stopping".into(), ..Problem::default() });
     Ok(web::Json(answered.await.map_err(ended)??))

@@ -1,7 +1,10 @@
-//! The server: its own thread and workers, so that no question ever holds up a decision.
+//! The servers: each a thread of its own, so that no question ever holds up a decision, and nobody on one way in can keep
+//! others out on another.
 
 use std::{
+    collections::BTreeSet,
     fs, io,
+    net::{SocketAddr, TcpListener},
     os::unix::{
         fs::{DirBuilderExt, MetadataExt, PermissionsExt},
         net::UnixListener,
@@ -12,49 +15,142 @@ use std::{
     time::Duration,
 };
 
-use actix_web::{App, HttpServer, dev::ServerHandle, http::StatusCode, web};
+use actix_http::{HttpService, KeepAlive, error::DispatchError};
+use actix_server::{Server as Listening, ServerHandle};
+use actix_service::{IntoServiceFactory, ServiceFactoryExt, fn_service, map_config};
+use actix_web::{
+    App, Error,
+    body::BoxBody,
+    dev::{AppConfig, ServiceFactory, ServiceResponse},
+    http::StatusCode,
+    middleware::DefaultHeaders,
+    rt::net::{TcpStream, UnixStream},
+    web,
+};
+use rustix::process::{Resource, getrlimit};
+use tokio::{sync::Semaphore, time::timeout};
+use tokio_rustls::TlsAcceptor;
 
-use super::{agents, asker::Peer, changes, errors::Failure, journal, operate, questions, shared::Shared};
+use super::{
+    accounts, agents, changes,
+    connection::{Peer, Seats, Watched},
+    denials::Denials,
+    errors::Failure,
+    feed::Feed,
+    index, journal, operate, questions,
+    routes::{Route, Routes},
+    shared::Shared,
+    tls::{Certificates, acceptor},
+    watch,
+};
 use crate::{client::SocketPath, handle::Handle, providers::enrolment::Enrolments};
 
-/// The longest body of a change, in bytes: a manifest's limit and some room.
-const CHANGE_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// The longest body of anything else.
+/// The longest body of what is not JSON.
 const BODY_BYTES_MAX: usize = 256 * 1024;
+/// How many connections there may be on one way in, if the process may have four times as many files; each takes about
+/// 20 KiB while it waits.
+const CONNECTIONS_MAX: usize = 4_096;
+/// How many one address on the network may have. Local users are told apart by the system, and one of them may have all.
+const CONNECTIONS_OF_ADDRESS_MAX: usize = 512;
+/// How long the head of a request, a handshake and the wait for the next request may take.
+const HEAD_TIME: Duration = Duration::from_secs(5);
+const HANDSHAKE_TIME: Duration = Duration::from_secs(5);
+const IDLE_TIME: Duration = Duration::from_secs(15);
+/// How many questions may read all of history at once: each takes a processor as long as it runs.
+const HISTORIES_MAX: usize = 2;
+/// How often it is looked whether denials are to be noted, and certificates to be renewed.
+const LOOK_EVERY: Duration = Duration::from_secs(15);
 
-/// A running server.
+/// What is needed to listen on the network.
+#[derive(Debug)]
+pub struct Network {
+    pub listener: TcpListener,
+    pub certificates: Arc<Certificates>,
+    /// What the node is called in `Host` headers, in lower case; addresses need not be among them.
+    pub names: BTreeSet<String>,
+}
+
+/// Where a local server listens.
+#[derive(Clone, Copy, Debug)]
+pub struct Local<'a> {
+    /// A name of `real` that is short enough for the system.
+    pub address: &'a SocketPath,
+    pub real: &'a Path,
+}
+
+/// Running servers.
 #[derive(Debug)]
 pub struct Server {
+    parts: Vec<Part>,
+    sockets: Vec<Socket>,
+    shared: Shared,
+}
+
+/// One of them.
+#[derive(Debug)]
+struct Part {
     handle: ServerHandle,
-    thread: Option<JoinHandle<()>>,
-    socket: PathBuf,
-    /// Which file that is: another node may have its own at the same path by the time this one ends.
+    thread: JoinHandle<()>,
+}
+
+/// A socket that was made: another node may have its own at the same path by the time this one ends.
+#[derive(Debug)]
+struct Socket {
+    path: PathBuf,
     made: (u64, u64),
 }
 
-/// Listens on the socket; an old one that nobody listens on is replaced. `address` is a name of `real` that is short
-/// enough for the system.
+/// For whom a server is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Audience {
+    /// Whoever commands the node, and agents that an earlier release started.
+    Operators,
+    /// The agents of local machines, whom no flood of questions keeps out.
+    Agents,
+    /// Accounts.
+    Network,
+}
+
+/// Listens on the sockets, whose old ones are replaced, and on the network if that is wanted.
 ///
 /// # Errors
-/// If the socket cannot be made.
+/// If a socket cannot be made, or a thread not be started.
 pub fn start(
     node: Handle,
     key: [u8; 32],
     enrolments: Arc<Enrolments>,
-    address: &SocketPath,
-    real: &Path,
+    operators: Local<'_>,
+    agents: Local<'_>,
+    network: Option<Network>,
 ) -> io::Result<Server> {
-    match fs::remove_file(real) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => (),
+    let names = network.as_ref().map_or_else(BTreeSet::new, |network| network.names.clone());
+    let shared = Shared {
+        node,
+        key: Arc::new(key),
+        enrolments,
+        denials: Arc::new(Denials::default()),
+        names: Arc::new(names),
+        feed: Arc::new(Feed::new()),
+        histories: Arc::new(Semaphore::new(HISTORIES_MAX)),
+    };
+    let mut server = Server { parts: Vec::new(), sockets: Vec::new(), shared: shared.clone() };
+    for (place, audience, name) in
+        [(operators, Audience::Operators, "bailiwick-api"), (agents, Audience::Agents, "bailiwick-agents")]
+    {
+        let listener = listen(place.address, place.real)?;
+        server.sockets.push(Socket { path: place.real.to_owned(), made: file_at(place.real)? });
+        let shared = shared.clone();
+        server.parts.push(part(name, move || local(listener, audience, shared))?);
     }
-    let listener = listen(address, real)?;
-    let made = file_at(real)?;
-    let shared = Shared { node, key: Arc::new(key), enrolments };
-    let (ready, is_ready) = mpsc::sync_channel(1);
-    let thread = thread::Builder::new().name("bailiwick-api".into()).spawn(move || serve(listener, shared, &ready))?;
-    let handle = is_ready.recv().map_err(|_| io::Error::other("the server's thread ended"))??;
-    Ok(Server { handle, thread: Some(thread), socket: real.to_owned(), made })
+    if let Some(Network { listener, certificates, .. }) = network {
+        let acceptor = acceptor(certificates.clone())?;
+        let run = move || {
+            actix_web::rt::spawn(keep_fresh(certificates, shared.node.clone()));
+            remote(listener, acceptor, shared)
+        };
+        server.parts.push(part("bailiwick-network", run)?);
+    }
+    Ok(server)
 }
 
 /// Device and inode of what is at a path.
@@ -64,6 +160,10 @@ fn file_at(path: &Path) -> io::Result<(u64, u64)> {
 
 /// Binds a socket where nobody else gets, and puts it in place when only its owner may use it.
 fn listen(address: &SocketPath, real: &Path) -> io::Result<UnixListener> {
+    match fs::remove_file(real) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => (),
+    }
     let closed = real.with_extension("new");
     match fs::remove_dir_all(&closed) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -78,66 +178,202 @@ fn listen(address: &SocketPath, real: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-fn serve(listener: UnixListener, shared: Shared, ready: &mpsc::SyncSender<io::Result<ServerHandle>>) {
-    let system = actix_web::rt::System::new();
-    let served = system.block_on(async {
-        let server = HttpServer::new(move || {
-            let json = web::JsonConfig::default().limit(CHANGE_BYTES_MAX).error_handler(|error, _| {
-                let message = format!("cannot read the body: {error}");
-                Failure::new(StatusCode::BAD_REQUEST, "bad-request", message).into()
-            });
-            let query = web::QueryConfig::default().error_handler(|error, _| {
-                Failure::new(StatusCode::BAD_REQUEST, "bad-request", error.to_string()).into()
-            });
-            App::new()
-                .app_data(web::Data::new(shared.clone()))
-                .app_data(web::PayloadConfig::new(BODY_BYTES_MAX))
-                .app_data(json)
-                .app_data(query)
-                .service(
-                    // Paths are tried in this order, and one with a part to be filled in costs a search: commands come first.
-                    web::scope("/v1")
-                        .configure(operate::routes)
-                        .configure(changes::routes)
-                        .configure(journal::routes)
-                        .configure(questions::routes)
-                        .configure(agents::routes),
-                )
-                .default_service(web::to(nowhere))
-        })
-        .on_connect(|connection, data| {
-            data.insert(Peer::of(connection));
-        })
-        .workers(1)
-        .max_connections(1_000)
-        .client_request_timeout(Duration::from_secs(5))
-        .client_disconnect_timeout(Duration::from_secs(1))
-        .shutdown_timeout(2)
-        .disable_signals()
-        .listen_uds(listener)?
-        .run();
-        drop(ready.send(Ok(server.handle())));
-        server.await
-    });
-    if let Err(error) = served {
-        tracing::error!(%error, "the server ended");
-        drop(ready.send(Err(error)));
+/// Runs a server on a thread of its own.
+fn part(name: &str, run: impl FnOnce() -> io::Result<Listening> + Send + 'static) -> io::Result<Part> {
+    let (ready, is_ready) = mpsc::sync_channel(1);
+    let serve = move || {
+        let system = actix_web::rt::System::new();
+        let served: io::Result<()> = system.block_on(async {
+            let server = run()?;
+            drop(ready.send(Ok(server.handle())));
+            server.await
+        });
+        if let Err(error) = served {
+            tracing::error!(%error, "the server ended");
+            drop(ready.send(Err(error)));
+        }
+    };
+    let thread = thread::Builder::new().name(name.into()).spawn(serve)?;
+    let handle = is_ready.recv().map_err(|_| io::Error::other("the server's thread ended"))??;
+    Ok(Part { handle, thread })
+}
+
+/// Shows new certificates in time.
+async fn keep_fresh(certificates: Arc<Certificates>, node: Handle) {
+    let mut trouble = None;
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let (again, now) = (certificates.clone(), node.clock());
+        let refreshed = web::block(move || again.refresh(now)).await.map_err(io::Error::other).and_then(|done| done);
+        match refreshed {
+            Ok(true) => tracing::info!("clients are shown a new certificate"),
+            Ok(false) => (),
+            Err(error) if trouble.as_ref() == Some(&error.to_string()) => continue,
+            Err(error) => {
+                tracing::warn!(%error, "the certificate cannot be renewed; the last one is shown further");
+                trouble = Some(error.to_string());
+                continue;
+            }
+        }
+        trouble = None;
     }
 }
 
-async fn nowhere() -> Result<&'static str, Failure> {
+/// Notes what was denied since the last note also when nobody is denied any more.
+async fn note_denials(shared: Shared) {
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let shared = shared.clone();
+        drop(web::block(move || shared.denials.note(&shared.node, false)).await);
+    }
+}
+
+/// So many connections that files, providers and the other ways in have what they need.
+fn connections_max() -> usize {
+    let files = getrlimit(Resource::Nofile).current.and_then(|files| usize::try_from(files).ok());
+    files.map_or(CONNECTIONS_MAX, |files| (files / 4).clamp(16, CONNECTIONS_MAX))
+}
+
+fn builder() -> actix_server::ServerBuilder {
+    Listening::build().workers(1).max_concurrent_connections(connections_max()).shutdown_timeout(2).disable_signals()
+}
+
+fn local(listener: UnixListener, audience: Audience, shared: Shared) -> io::Result<Listening> {
+    if audience == Audience::Operators {
+        actix_web::rt::spawn(note_denials(shared.clone()));
+        actix_web::rt::spawn(watch::feed(shared.clone()));
+    }
+    let seats = Seats::new(CONNECTIONS_MAX);
+    let server = builder().listen_uds("local", listener, move || {
+        let seats = seats.clone();
+        fn_service(move |stream: UnixStream| {
+            let peer = Peer::of_unix(&stream);
+            let seat = seats.take(peer);
+            async move {
+                let seat = seat.ok_or_else(too_many)?;
+                Ok::<_, DispatchError>((Watched::new(stream, peer, seat), None))
+            }
+        })
+        .and_then(http(app(audience, shared.clone())))
+    })?;
+    Ok(server.run())
+}
+
+fn remote(listener: TcpListener, acceptor: TlsAcceptor, shared: Shared) -> io::Result<Listening> {
+    let seats = Seats::new(CONNECTIONS_OF_ADDRESS_MAX);
+    let server = builder().listen("network", listener, move || {
+        let (seats, acceptor) = (seats.clone(), acceptor.clone());
+        fn_service(move |stream: TcpStream| {
+            let (seats, acceptor) = (seats.clone(), acceptor.clone());
+            async move {
+                let peer = Peer::of_tcp(&stream)?;
+                let seat = seats.take(peer).ok_or_else(too_many)?;
+                stream.set_nodelay(true)?;
+                let secured = timeout(HANDSHAKE_TIME, acceptor.accept(stream));
+                let stream = secured.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+                let address: Option<SocketAddr> = None;
+                Ok::<_, DispatchError>((Watched::new(stream, peer, seat), address))
+            }
+        })
+        .and_then(http(app(Audience::Network, shared.clone())))
+    })?;
+    Ok(server.run())
+}
+
+fn too_many() -> io::Error {
+    io::Error::other("too many connections")
+}
+
+/// HTTP/1.1 around an application.
+fn http<S, A>(
+    app: A,
+) -> impl ServiceFactory<(Watched<S>, Option<SocketAddr>), Config = (), Response = (), Error = DispatchError, InitError = ()>
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + 'static,
+    A: ServiceFactory<
+            actix_http::Request,
+            Config = AppConfig,
+            Response = ServiceResponse<BoxBody>,
+            Error = Error,
+            InitError = (),
+        > + 'static,
+{
+    HttpService::build()
+        .keep_alive(KeepAlive::Timeout(IDLE_TIME))
+        .client_request_timeout(HEAD_TIME)
+        .client_disconnect_timeout(Duration::from_secs(1))
+        .on_connect_ext(|stream: &Watched<S>, data| {
+            data.insert(stream.peer);
+        })
+        .h1(map_config(app.map_err(|error: Error| error.error_response()), |()| AppConfig::default()))
+}
+
+fn app(
+    audience: Audience,
+    shared: Shared,
+) -> impl ServiceFactory<
+    actix_http::Request,
+    Config = AppConfig,
+    Response = ServiceResponse<BoxBody>,
+    Error = Error,
+    InitError = (),
+> {
+    let query = web::QueryConfig::default()
+        .error_handler(|error, _| Failure::new(StatusCode::BAD_REQUEST, "bad-request", error.to_string()).into());
+    let mut added: Vec<Route> = Vec::new();
+    let scope = web::scope("/v1").configure(|config| {
+        let mut routes = Routes { config, prefix: "/v1", added: &mut added };
+        // Paths are tried in this order, and one with a part to be filled in costs a search: commands come first.
+        if audience != Audience::Agents {
+            operate::routes(&mut routes);
+            changes::routes(&mut routes);
+            accounts::routes(&mut routes);
+            journal::routes(&mut routes);
+            watch::routes(&mut routes);
+            questions::routes(&mut routes);
+            index::routes(&mut routes);
+        }
+        if audience != Audience::Network {
+            agents::routes(&mut routes);
+        }
+        routes.close();
+    });
+    let app = App::new()
+        .app_data(web::Data::new(shared))
+        .app_data(web::PayloadConfig::new(BODY_BYTES_MAX))
+        .app_data(query)
+        // Nobody shall guess that an answer is a page.
+        .wrap(DefaultHeaders::new().add(("x-content-type-options", "nosniff")).add(("cache-control", "no-store")))
+        .service(scope)
+        .configure(|config| {
+            let mut routes = Routes { config, prefix: "", added: &mut added };
+            index::health(&mut routes);
+        })
+        .default_service(web::to(nowhere));
+    app.app_data(web::Data::new(added)).into_factory()
+}
+
+async fn nowhere(_: web::Data<Shared>) -> Result<&'static str, Failure> {
     Err(Failure::new(StatusCode::NOT_FOUND, "not-found", "path not found; paths begin with /v1"))
 }
 
 impl Server {
-    /// Ends the server; requests under way have two seconds.
-    pub async fn stop(mut self) {
-        self.handle.stop(true).await;
-        if let Some(thread) = self.thread.take() {
+    /// Ends the servers; requests under way have two seconds.
+    pub async fn stop(self) {
+        let Self { parts, sockets, shared } = self;
+        for part in &parts {
+            // Each begins to end at once, and is waited for below.
+            drop(part.handle.stop(true));
+        }
+        for Part { handle, thread } in parts {
+            handle.stop(true).await;
             drop(thread.join());
         }
-        if file_at(&self.socket).is_ok_and(|there| there == self.made) {
-            drop(fs::remove_file(&self.socket));
+        shared.denials.note(&shared.node, true);
+        for Socket { path, made } in sockets {
+            if file_at(&path).is_ok_and(|there| there == made) {
+                drop(fs::remove_file(path));
+            }
         }
     }
 }

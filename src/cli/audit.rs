@@ -44,6 +44,14 @@ pub(super) struct ReplayArgs {
     policy: Option<PathBuf>,
 }
 
+impl AuditCommand {
+    /// Whether a journal on this machine is named.
+    pub(super) fn names_journal(&self) -> bool {
+        let Self::Replay(args) = self;
+        args.journal.is_some()
+    }
+}
+
 pub(super) fn main(global: &Global, command: AuditCommand) -> Result<Exit, CliError> {
     let AuditCommand::Replay(args) = command;
     let options = Options { all: args.all, to: args.to.map(Position) };

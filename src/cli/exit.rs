@@ -39,7 +39,7 @@ pub enum Exit {
     BadInput = 65,
     /// A file that was named cannot be read.
     NoInput = 66,
-    /// No node is running, or it is stopping.
+    /// No node is running, it is stopping, or it cannot be reached.
     NotRunning = 69,
     /// The system gave no more memory, threads or files: a limit was reached.
     Limit = 71,
@@ -112,12 +112,14 @@ impl Exit {
                 "too-large",
                 "too-many",
                 "not-yet",
-                "unauthorized",
+                "untrusted-node",
                 "other-nonce",
-                "unknown-principal",
+                "wrong-method",
+                "not-json",
+                "page-too-large",
             ],
         ),
-        (Self::NotFound, &["not-found", "no-journal", "no-such-pool"]),
+        (Self::NotFound, &["not-found", "no-journal", "no-such-pool", "no-context"]),
         (
             Self::Refused,
             &[
@@ -144,11 +146,36 @@ impl Exit {
         (Self::Usage, &["usage", "reversed"]),
         (Self::BadInput, &["invalid-manifest", "bad-scenario", "not-an-export", "not-imported"]),
         (Self::NoInput, &["unreadable"]),
-        (Self::NotRunning, &["not-running", "socket-gone", "stopping", "node-ended"]),
+        (Self::NotRunning, &["not-running", "socket-gone", "unreachable", "stopping", "node-ended"]),
         (Self::Limit, &["memory-limit"]),
         (Self::Disk, &["disk", "disk-nearly-full", "journal-removed", "unwritable", "output"]),
-        (Self::TryAgain, &["overloaded", "no-answer", "not-answered", "outcome-unknown", "export-ended-early"]),
-        (Self::NoPermission, &["no-permission"]),
+        (
+            Self::TryAgain,
+            &[
+                "overloaded",
+                "no-answer",
+                "not-answered",
+                "outcome-unknown",
+                "export-ended-early",
+                "too-slow",
+                "not-ready",
+            ],
+        ),
+        (
+            Self::NoPermission,
+            &[
+                "no-permission",
+                "no-token",
+                "unknown-token",
+                "expired-token",
+                "used-token",
+                "forbidden",
+                "unknown-principal",
+                "unauthorized",
+                "cross-origin",
+                "other-host",
+            ],
+        ),
         // An export that was changed is lost history: that is told where it is found.
         (Self::Integrity, &["integrity", "store-unusable", "cannot-rebuild", "journal-gone", "not-imported"]),
         (Self::TimedOut, &["timed-out"]),
@@ -162,6 +189,9 @@ impl Exit {
                 "archive-missing",
                 "socket",
                 "unsafe-directory",
+                "certificate",
+                "bad-contexts",
+                "unsafe-contexts",
             ],
         ),
     ];
@@ -179,12 +209,12 @@ impl Exit {
             Self::Usage => "invalid command line",
             Self::BadInput => "invalid manifest, scenario or export",
             Self::NoInput => "an input file cannot be read",
-            Self::NotRunning => "no node is running, or it is stopping",
+            Self::NotRunning => "no node is running or reachable, or it is stopping",
             Self::Limit => "out of memory, threads or files",
             Self::Disk => "disk full, or unreadable or unwritable",
             Self::TryAgain => "not done, or outcome unknown; try again",
             Self::NoPermission => "no permission",
-            Self::Config => "the data directory or providers.yaml cannot be used",
+            Self::Config => "the data directory, providers.yaml or contexts.yaml cannot be used",
             Self::TimedOut => "timed out",
         }
     }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     api::wire::problem::Problem,
-    client::ClientError,
+    client::{ClientError, Distrust, Whereabouts},
     handle::{ApplyError, QuestionError, Refusal},
     node::{KeyError, StartError, StopError},
     ownership::Unsafe,
@@ -141,6 +141,11 @@ impl From<StartError> for CliError {
             ),
             StartError::Key(KeyError::Io { ref source, .. }) => Self::of_system(error.to_string(), source),
             StartError::Io { ref source, .. } => Self::of_system(error.to_string(), source),
+            StartError::Listen { address, ref source } => Self::of_system(error.to_string(), source)
+                .next(format!("choose another address or port with --listen; `ss -ltnp` shows who uses {address}")),
+            StartError::Certificate { ref source } => Self::new(Exit::Config, "certificate", error.to_string())
+                .because(source)
+                .next("give PEM files with --tls-cert and --tls-key, or leave both out for an authority of the node's own"),
             StartError::Provider { ref source, .. } if source.raw_os_error().is_none() => {
                 Self::new(Exit::Error, "bad-providers", error.to_string())
                     .because(source)
@@ -254,6 +259,23 @@ impl From<ClientError> for CliError {
             ClientError::Stranger { .. } => Self::new(Exit::Error, "unsafe-directory", message).next(
                 "nothing was sent; run the command as that user, or choose another directory with --data-dir DIR",
             ),
+            ClientError::Unreachable { ref node, ref source } => {
+                Self::new(Exit::NotRunning, "unreachable", message).because(source).next(format!(
+                    "check that the node at {node} listens and can be reached from here, or choose another one with \
+                     `bailiwick context use NAME` or --node NODE"
+                ))
+            }
+            ClientError::Untrusted { ref node, ref why } => {
+                Self::new(Exit::Error, "untrusted-node", message).next(believing(node, why))
+            }
+            ClientError::OtherProtocol { ref node, ref source } => Self::new(Exit::Error, "broken-connection", message)
+                .because(source)
+                .next(format!("nothing was sent; check that it is a node that listens at {}", node.url)),
+            // Who is asked knows only that this is not enough; where a better token comes from is known here.
+            ClientError::Refused { status: 401, problem } => {
+                let problem = Problem { code: "unauthorized".into(), ..problem };
+                Self::from(problem).next("log in with a token that is valid: `bailiwick login URL`")
+            }
             ClientError::Refused { problem, .. } => problem.into(),
             ClientError::TimedOut => Self::new(Exit::Error, "no-answer", message)
                 .next("it may have been applied: check `bailiwick log`, or retry with the same --id"),
@@ -263,6 +285,24 @@ impl From<ClientError> for CliError {
             }
         }
     }
+}
+
+/// What helps if a node is not believed to be the one that was meant.
+fn believing(node: &Whereabouts, why: &Distrust) -> String {
+    let next = match why {
+        Distrust::Expired { .. } | Distrust::Early { .. } => {
+            "renew the node's certificate, or correct the clock that is wrong".to_owned()
+        }
+        Distrust::Name { .. } => "use the name or address that the certificate is for".to_owned(),
+        Distrust::Fingerprint => {
+            "compare the fingerprint with what is shown on the node's own machine, then log in again".to_owned()
+        }
+        Distrust::Unknown | Distrust::Unusable(_) => format!(
+            "compare the fingerprint of its CA on the node's own machine; if it has a new one, log in again: `bailiwick login {}`",
+            node.url
+        ),
+    };
+    format!("nothing was sent; {next}")
 }
 
 impl From<OutputError> for CliError {

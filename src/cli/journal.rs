@@ -83,7 +83,9 @@ pub(super) fn main(global: &Global, command: JournalCommand) -> Result<Exit, Cli
         JournalCommand::Check => check(global),
         JournalCommand::Stat => stat(global),
         JournalCommand::Export(args) => {
-            session::journal_in(&session::data_dir(global)?)?;
+            if global.remote.is_none() {
+                session::journal_in(&session::data_dir(global)?)?;
+            }
             export(global, &args)
         }
     }

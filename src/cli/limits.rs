@@ -4,7 +4,7 @@ mod cgroup;
 
 use std::{fs, io, path::Path};
 
-use rustix::process::{Resource, getrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::exit::{CliError, Exit};
 
@@ -18,6 +18,19 @@ const MEMORY_MIN: u64 = 64 << 20;
 /// The address space that any other command may need: its allocator reserves in large pieces, and what it cannot reserve ends
 /// the process without a word.
 const COMMAND_MIN: u64 = 128 << 20;
+
+/// As many files as a node with full servers has open: connections above all.
+const FILES: u64 = 20_480;
+
+/// Lets this process, and those that it starts, have more files open than a shell allows: as many as may be.
+pub(super) fn raise_files() {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = maximum.map_or(FILES, |maximum| maximum.min(FILES));
+    if current.is_some_and(|current| current < wanted) {
+        // What is left as it is only means that fewer connections are taken.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
+    }
+}
 
 /// Refuses to run any command with less address space than it may need.
 pub(super) fn look_for_command() -> Result<(), CliError> {

@@ -9,12 +9,13 @@ use serde_json::Value;
 use super::{
     Global,
     exit::{CliError, Exit},
+    follow,
     get::{kind_of, text},
     named::entity,
     output::{self, Cell, Column, Table},
     session,
 };
-use crate::api::query::{LIMIT_DEFAULT, Parameters, Query, moment_text};
+use crate::api::query::{LIMIT_DEFAULT, PAGE_MAX, Parameters, Query, moment_text};
 
 #[derive(Debug, Args)]
 pub(super) struct LogArgs {
@@ -46,7 +47,7 @@ pub(super) struct LogArgs {
     #[arg(long, value_name = "@POSITION", value_parser = position)]
     cause_of: Option<u64>,
     /// Follow the decisions of a running node until interrupted
-    #[arg(short, long, conflicts_with_all = ["until", "cause_of"])]
+    #[arg(short, long, conflicts_with_all = ["until", "caused_by", "cause_of"])]
     follow: bool,
     /// Show at most this many, the newest
     #[arg(long, default_value_t = LIMIT_DEFAULT)]
@@ -80,7 +81,7 @@ pub(super) fn main(global: &Global, args: LogArgs) -> Result<Exit, CliError> {
     if args.follow {
         return follow(global, filter);
     }
-    let answer = session::ask(global, &Query::Log { filter })?;
+    let answer = Value::Array(newest(filter, args.limit, |query| session::ask(global, query))?);
     global.output.show(&answer, || table(&answer))?;
     if !global.output.is_for_programs() && answer.as_array().is_some_and(Vec::is_empty) {
         let _ = writeln!(anstream::stderr(), "no decision matches; `bailiwick log -o wide` shows codes and principals");
@@ -88,29 +89,50 @@ pub(super) fn main(global: &Global, args: LogArgs) -> Result<Exit, CliError> {
     Ok(Exit::Ok)
 }
 
-/// How long to wait before a running node is asked for more.
-const AGAIN: std::time::Duration = std::time::Duration::from_millis(250);
-
-/// The most lines of one answer while following: more than any node decides in the time between two questions, because an
-/// answer has the newest of what there is.
-const AT_ONCE: usize = 1_000_000;
-
-/// Prints what there is, and then each decision as it is made: none is left out and none comes twice, because each question
-/// begins after the last entry that was told.
-fn follow(global: &Global, mut filter: Parameters) -> Result<Exit, CliError> {
+/// The newest of what matches, so many at most, the oldest first. A running node gives a page at a time.
+pub(super) fn newest(
+    mut filter: Parameters,
+    wanted: usize,
+    ask: impl Fn(&Query) -> Result<Value, CliError>,
+) -> Result<Vec<Value>, CliError> {
+    let since = filter.since.as_deref().and_then(|since| since.strip_prefix('@')?.parse::<u64>().ok()).unwrap_or(0);
+    let mut all: Vec<Value> = Vec::new();
     loop {
-        let answer = session::ask_node(global, &Query::Log { filter: filter.clone() })?;
-        let rows = answer.as_array().map(Vec::as_slice).unwrap_or_default();
-        for row in rows {
-            let line = if global.output.is_for_programs() { row.to_string() } else { told(row) };
-            output::lines(&format!("{line}\n"))?;
+        let page = PAGE_MAX.min(wanted - all.len());
+        filter.limit = Some(page);
+        let Value::Array(mut rows) = ask(&Query::Log { filter: filter.clone() })? else { return Ok(all) };
+        let (is_full, first) = (rows.len() == page, rows.first().and_then(|row| row["position"].as_u64()));
+        rows.append(&mut all);
+        all = rows;
+        match first.filter(|first| is_full && all.len() < wanted && *first > since.max(1)) {
+            Some(first) => filter.at = Some(format!("@{}", first - 1)),
+            None => return Ok(all),
         }
-        if let Some(last) = rows.last().and_then(|row| row["position"].as_u64()) {
-            filter.since = Some(format!("@{}", last + 1));
-            filter.limit = Some(AT_ONCE);
-        }
-        session::block_on(async { tokio::time::sleep(AGAIN).await })?;
     }
+}
+
+/// Prints what there is, and then each decision as it is made: none is left out and none comes twice.
+fn follow(global: &Global, mut filter: Parameters) -> Result<Exit, CliError> {
+    let show = |row: &Value| {
+        let line = if global.output.is_for_programs() { row.to_string() } else { told(row) };
+        output::lines(&format!("{line}\n")).map_err(CliError::from)
+    };
+    let node: Value = session::ask_path(global, "/v1/node")??;
+    let head = node["position"].as_u64().unwrap_or_default();
+    let wanted = filter.limit.unwrap_or(LIMIT_DEFAULT);
+    let since = filter.since.as_deref().and_then(|since| since.strip_prefix('@')?.parse::<u64>().ok()).unwrap_or(0);
+    // What is decided meanwhile comes below.
+    filter.at = Some(format!("@{head}"));
+    if since <= head {
+        for row in newest(filter.clone(), wanted, |query| session::ask_node(global, query))? {
+            show(&row)?;
+        }
+    }
+    follow::follow(global, &filter, head, |row| match row["position"].as_u64() {
+        Some(position) if position < since => Ok(()),
+        _ => show(row),
+    })?;
+    Ok(Exit::Ok)
 }
 
 /// One decision on one line.
@@ -225,4 +247,45 @@ fn table(answer: &Value) -> Table<9> {
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use serde_json::json;
+
+    use super::*;
+
+    /// A node with entries 1 to `last`, that answers as [`Query::Log`] is answered.
+    fn ask(last: u64, pages: &Cell<u32>, query: &Query) -> Value {
+        let Query::Log { filter } = query else { panic!("only the log is asked for") };
+        pages.set(pages.get() + 1);
+        let at = |text: &Option<String>| text.as_deref().and_then(|text| text.strip_prefix('@')?.parse::<u64>().ok());
+        let (from, to) = (at(&filter.since).unwrap_or(1), at(&filter.at).unwrap_or(last).min(last));
+        assert!(from <= to + 1, "a node refuses a log that ends before it begins");
+        let rows: Vec<u64> = (from..=to).rev().take(filter.limit.expect("a limit")).collect();
+        rows.into_iter().rev().map(|position| json!({ "position": position })).collect()
+    }
+
+    #[test]
+    fn pages_of_a_log_have_every_entry_once_in_order() {
+        let given = |last, since: Option<u64>, wanted| {
+            let pages = Cell::new(0);
+            let filter = Parameters { since: since.map(|since| format!("@{since}")), ..Parameters::default() };
+            let rows = newest(filter, wanted, |query| Ok(ask(last, &pages, query))).expect("an answer");
+            (rows.iter().map(|row| row["position"].as_u64().expect("a number")).collect::<Vec<_>>(), pages.get())
+        };
+        assert_eq!(given(5, None, 100), ((1..=5).collect(), 1));
+        assert_eq!(given(5_000, None, 3), ((4_998..=5_000).collect(), 1));
+        assert_eq!(given(5_000, None, 2_500), ((2_501..=5_000).collect(), 3));
+        assert_eq!(
+            given(3_000, None, usize::MAX),
+            ((1..=3_000).collect(), 3),
+            "the first entry is the last that is asked for"
+        );
+        assert_eq!(given(3_000, Some(2_001), usize::MAX), ((2_001..=3_000).collect(), 1));
+        assert_eq!(given(3_000, Some(1_990), usize::MAX), ((1_990..=3_000).collect(), 2));
+        assert_eq!(given(3_000, Some(3_001), usize::MAX).0, Vec::<u64>::new());
+    }
 }

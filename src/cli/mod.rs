@@ -1,25 +1,31 @@
 //! The command line: one file per subcommand.
 
+mod account;
 mod agent;
 pub mod allocator;
 mod apply;
 mod audit;
 mod backup;
 mod chaos;
+mod chosen;
 mod clock;
 mod completion;
+mod context;
+mod contexts;
 mod delete;
 mod describe;
 mod diff;
 pub mod enable_ha;
 mod exit;
 mod failures;
+mod follow;
 mod get;
 mod harvest;
 mod help;
 mod journal;
 mod limits;
 mod log;
+mod login;
 pub mod moment;
 mod named;
 mod operate;
@@ -38,8 +44,10 @@ mod simulate;
 mod status;
 mod steady_file;
 mod storage;
+mod token;
 mod up;
 mod wait;
+mod who;
 mod why;
 mod why_not;
 
@@ -48,12 +56,13 @@ mod tests;
 
 use std::{ffi::OsString, path::PathBuf};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, parser::ValueSource};
 
 use self::{
     exit::{CliError, Exit},
     output::Format,
 };
+use crate::client::Client;
 
 /// A control plane that can explain itself
 ///
@@ -75,6 +84,10 @@ pub struct Global {
     /// read
     #[arg(long, global = true, value_name = "DIR", env = "BAILIWICK_DATA_DIR")]
     pub data_dir: Option<PathBuf>,
+    /// The node to ask: a context (see `context list`), or https://HOST:PORT [default: the current context, or else the node of
+    /// --data-dir]
+    #[arg(long, global = true, value_name = "NODE", env = "BAILIWICK_NODE")]
+    pub node: Option<String>,
     /// Output format
     #[arg(short, long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
     pub output: Format,
@@ -84,6 +97,19 @@ pub struct Global {
     /// Log format
     #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
     pub log_format: LogFormat,
+    /// Which of these nobody wrote on the command line.
+    #[arg(skip)]
+    in_environment: InEnvironment,
+    /// The node elsewhere that the command is about, once that is known.
+    #[arg(skip)]
+    remote: Option<Client>,
+}
+
+/// Options that name a node and come from the environment: they give way to those of the command line.
+#[derive(Clone, Copy, Debug, Default)]
+struct InEnvironment {
+    data_dir: bool,
+    node: bool,
 }
 
 /// How to log.
@@ -177,10 +203,15 @@ enum Command {
     /// Show the node's time beside the host's clock, and correct it
     #[command(subcommand, arg_required_else_help = true)]
     Clock(clock::ClockCommand),
+    /// Show who had an object changed, and how often
+    Who(who::WhoArgs),
     /// Explain the last decision about an object
     Why(why::WhyArgs),
     /// Explain why an object is not in a wanted state
     WhyNot(why_not::WhyNotArgs),
+    /// Manage who may use the node from other machines, and what for
+    #[command(subcommand, arg_required_else_help = true)]
+    Account(account::AccountCommand),
     /// Replay decisions
     #[command(subcommand, arg_required_else_help = true)]
     Audit(audit::AuditCommand),
@@ -197,6 +228,13 @@ enum Command {
     Provider(provider::ProviderCommand),
     /// Run a scenario in virtual time, deterministically
     Simulate(simulate::SimulateArgs),
+    /// Log in to a node on another machine, and make it the one that commands ask
+    Login(login::LoginArgs),
+    /// Forget a node on another machine, and the token for it
+    Logout(login::LogoutArgs),
+    /// List the nodes that you are logged in to, and choose the one that commands ask
+    #[command(subcommand, arg_required_else_help = true)]
+    Context(context::ContextCommand),
     /// Print a shell completion script
     Completion(completion::CompletionArgs),
     /// Show a page of the guide, or the help of a command; `help topics` lists the pages
@@ -209,7 +247,7 @@ enum Command {
 /// Runs one command line; the answer is the exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
-    let cli = match Cli::try_parse_from(&args) {
+    let cli = match parse(&args) {
         Ok(cli) => cli,
         Err(error) => return misunderstood(&args, &error),
     };
@@ -225,6 +263,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
             return error.print(global.output);
         }
         allocator::settle();
+        limits::raise_files();
     }
     if let Err(error) = limits::look_for_command() {
         return error.print(global.output);
@@ -236,6 +275,15 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
         Err(error) if error.is_closed_pipe() => Exit::Ok,
         Err(error) => error.print(global.output),
     }
+}
+
+/// Reads a command line, and what is missing there from the environment.
+fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
+    let matches = Cli::command().try_get_matches_from(args)?;
+    let mut cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))?;
+    let is_variable = |option| matches.value_source(option) == Some(ValueSource::EnvVariable);
+    cli.global.in_environment = InEnvironment { data_dir: is_variable("data_dir"), node: is_variable("node") };
+    Ok(cli)
 }
 
 /// What this process and its children make is for this user alone, whatever makes it.
@@ -294,6 +342,7 @@ fn asks_for_json(args: &[OsString]) -> bool {
 }
 
 fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
+    let global = &chosen::choose(global, &command)?;
     match command {
         Command::Up(args) => up::up(global, args),
         Command::Down(args) => up::down(global, args),
@@ -332,12 +381,17 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Log(args) => log::main(global, args),
         Command::Schedule(args) => schedule::main(global, args),
         Command::Clock(command) => clock::main(global, &command),
+        Command::Who(args) => who::main(global, args),
         Command::Why(args) => why::main(global, args),
+        Command::Account(command) => account::main(global, command),
         Command::Audit(command) => audit::main(global, command),
         Command::Journal(command) => journal::main(global, command),
         Command::Chaos(command) => chaos::main(global, command),
         Command::Provider(command) => provider::main(global, command),
         Command::Simulate(args) => simulate::main(global, args),
+        Command::Login(args) => login::login(global, args),
+        Command::Logout(args) => login::logout(global, args),
+        Command::Context(command) => context::main(global, command),
         Command::Completion(args) => completion::main(args),
         Command::Help(args) => help::main(&args),
         Command::Agent(args) => Ok(agent::main(args)),

@@ -85,6 +85,20 @@ impl Format {
         self.write_to(&mut standard(), value, table)
     }
 
+    /// Writes the value for programs, or these lines for people, to the standard output.
+    ///
+    /// # Errors
+    /// As [`Self::show`].
+    pub fn tell(self, value: &impl Serialize, text: &str) -> Result<(), OutputError> {
+        let mut out = standard();
+        match self {
+            Self::Table | Self::Wide => return lines(text),
+            Self::Json => writeln!(out, "{}", json(value)?)?,
+            Self::Yaml => write!(out, "{}", yaml(value)?)?,
+        }
+        Ok(out.flush()?)
+    }
+
     /// Writes as [`Self::show`] does.
     ///
     /// # Errors

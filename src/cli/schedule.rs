@@ -9,16 +9,21 @@ use super::{
     output::{Column, Table},
     session,
 };
-use crate::api::query::Query;
+use crate::api::query::{PAGE_MAX, Query};
 
 #[derive(Debug, Args)]
 pub(super) struct ScheduleArgs {
     /// Show at most this many, the soonest
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 20, value_parser = a_page)]
     next: usize,
     /// As of this moment: an entry (`@41`), a time, or how long ago (`-2h`)
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
+}
+
+fn a_page(text: &str) -> Result<usize, String> {
+    let next = text.parse().ok().filter(|next| (1..=PAGE_MAX).contains(next));
+    next.ok_or_else(|| format!("expected a number from 1 to {PAGE_MAX}"))
 }
 
 pub(super) fn main(global: &Global, args: ScheduleArgs) -> Result<Exit, CliError> {

@@ -1,5 +1,7 @@
 //! `bailiwick serve`: runs a node until it is told to stop.
 
+use std::{net::SocketAddr, path::PathBuf};
+
 use clap::Args;
 
 use super::{
@@ -8,6 +10,7 @@ use super::{
     provider::ProviderArgs,
     session, up,
 };
+use crate::config::Network;
 
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
@@ -15,12 +18,47 @@ pub(super) struct ServeArgs {
     log: up::LogArgs,
     #[command(flatten)]
     providers: ProviderArgs,
+    #[command(flatten)]
+    network: NetworkArgs,
+}
+
+/// How a node is reached from other machines.
+#[derive(Debug, Default, Args)]
+pub(super) struct NetworkArgs {
+    /// Listen on this address, too, with TLS 1.3, for accounts with a token: `0.0.0.0:8443`
+    #[arg(long, value_name = "ADDRESS:PORT", env = "BAILIWICK_LISTEN")]
+    listen: Option<SocketAddr>,
+    /// A name that clients call the node, beside its host name; repeatable
+    #[arg(long, value_name = "NAME", requires = "listen", value_parser = host_name)]
+    tls_name: Vec<String>,
+    /// The certificate to show, with its chain (PEM); read again when it changes [default: one of the node's own authority]
+    #[arg(long, value_name = "FILE", requires_all = ["listen", "tls_key"])]
+    tls_cert: Option<PathBuf>,
+    /// The key of that certificate (PEM)
+    #[arg(long, value_name = "FILE", requires_all = ["listen", "tls_cert"])]
+    tls_key: Option<PathBuf>,
+}
+
+impl NetworkArgs {
+    pub(super) fn wanted(&self) -> Option<Network> {
+        let certificate = self.tls_cert.clone().zip(self.tls_key.clone());
+        self.listen.map(|listen| Network { listen, names: self.tls_name.clone(), certificate })
+    }
+}
+
+fn host_name(text: &str) -> Result<String, String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.');
+    if !text.is_empty() && text.len() <= 253 && text.bytes().all(is_plain) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err("expected a host name such as lab.example".to_owned())
+    }
 }
 
 pub(super) fn main(global: &Global, args: ServeArgs) -> Result<Exit, CliError> {
     let (node, ended) = session::block_on(async {
         let mut signals = up::Signals::new()?;
-        let node = up::start(global, &args.providers, &args.log)?;
+        let node = up::start(global, &args.providers, &args.log, args.network.wanted())?;
         let ended = up::stay(global, &node, &mut signals, None).await;
         Ok::<_, CliError>((node, ended))
     })??;

@@ -1,4 +1,5 @@
-//! How a command reaches a node: over its socket while it runs, in its journal while it does not.
+//! How a command reaches a node: over its socket while it runs, in its journal while it does not; one elsewhere over the
+//! network alone.
 
 use std::{
     fs,
@@ -39,6 +40,9 @@ const HISTORY_TIME_MAX: Duration = Duration::from_secs(3_600);
 
 /// The data directory that a command is about. Nothing in it has been read yet, and only this user and root may change it.
 pub(super) fn data_dir(global: &Global) -> Result<PathBuf, CliError> {
+    if global.remote.is_some() {
+        return Err(CliError::usage("this needs the node's own files").next("run it on the node's own machine"));
+    }
     let dir = global.data_dir.clone().or_else(default_data_dir).ok_or_else(|| {
         CliError::usage("there is no home directory for the data").next("choose a directory with --data-dir DIR")
     })?;
@@ -100,6 +104,9 @@ pub(super) fn block_on<T>(run: impl Future<Output = T>) -> Result<T, CliError> {
 
 /// A running node's client.
 pub(super) fn client(global: &Global) -> Result<Client, CliError> {
+    if let Some(remote) = &global.remote {
+        return Ok(remote.clone());
+    }
     let dir = data_dir(global)?;
     // A long path is resolved by the client again; here it only has to be possible.
     socket_address(&dir).map_err(|error| {

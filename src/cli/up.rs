@@ -29,7 +29,7 @@ use crate::{
     Config, LocalMachines, Node,
     api::{query::Query, wire::change::Remove},
     client::ClientError,
-    config::{NodeKey, journal_dir},
+    config::{Network, NodeKey, journal_dir},
     manifest,
     plan::{Action, Going, Prune},
     providers::access::Environment,
@@ -123,7 +123,7 @@ impl Signals {
         })
     }
 
-    async fn any(&mut self) {
+    pub(super) async fn any(&mut self) {
         tokio::select! {
             biased;
             _ = self.interrupt.recv() => (),
@@ -133,7 +133,12 @@ impl Signals {
 }
 
 /// Starts a node with local machines and the providers that are named, and says what it found.
-pub(super) fn start(global: &Global, providers: &ProviderArgs, log: &LogArgs) -> Result<Node, CliError> {
+pub(super) fn start(
+    global: &Global,
+    providers: &ProviderArgs,
+    log: &LogArgs,
+    network: Option<Network>,
+) -> Result<Node, CliError> {
     let dir = session::data_dir(global)?;
     let binary = std::env::current_exe().map_err(|error| {
         CliError::new(Exit::Error, "own-path", "cannot find the path of this program").because(&error)
@@ -144,7 +149,7 @@ pub(super) fn start(global: &Global, providers: &ProviderArgs, log: &LogArgs) ->
     let environment = Environment::of_this_process();
     let node_key = if log.new_node_key { NodeKey::Replace } else { NodeKey::PutBack };
     let journal = log.settings();
-    let config = Config { local, exec, environment, journal, node_key, ..Config::new(dir.clone()) };
+    let config = Config { local, exec, environment, journal, node_key, network, ..Config::new(dir.clone()) };
     let node = Node::start(config)?;
     if let Err(error) = providers.remember(&dir) {
         tracing::warn!(%error, "name the providers again at the next start");
@@ -182,7 +187,7 @@ pub(super) fn up(global: &Global, args: UpArgs) -> Result<Exit, CliError> {
     let (node, ended) = session::block_on(async {
         // Listened for before there is a node to be stopped: what comes while it starts waits until it has.
         let signals = Signals::new()?;
-        let node = start(global, &args.providers, &args.log)?;
+        let node = start(global, &args.providers, &args.log, None)?;
         let ended = run(global, &node, &args, &sources, signals).await;
         Ok::<_, CliError>((node, ended))
     })??;
@@ -380,7 +385,7 @@ pub(super) fn down(global: &Global, args: DownArgs) -> Result<Exit, CliError> {
     }
     let (node, ended) = session::block_on(async {
         let signals = Signals::new()?;
-        let node = start(global, &args.providers, &args.log)?;
+        let node = start(global, &args.providers, &args.log, None)?;
         let ended = take_down(&node, named, (args.force, args.timeout), signals).await;
         Ok::<_, CliError>((node, ended))
     })??;

@@ -30,6 +30,7 @@ pages! {
     audit, "audit", "why, why-not, log, diff and replay";
     chaos, "chaos", "crashes and faults in virtual time";
     operation, "operation", "daily commands, backup, a full disk, the clock, uninstalling";
+    network, "network", "a node that other machines use: TLS, accounts, events";
     security, "security", "secrets, permissions and agents";
     errors, "errors", "exit codes and error codes";
     manifest_reference, "manifest-reference", "all kinds and fields, with types and defaults";

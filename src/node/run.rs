@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
+    net::TcpListener,
     os::unix::fs::{DirBuilderExt, PermissionsExt},
     path::{Path, PathBuf},
     rc::Rc,
@@ -29,10 +30,13 @@ use super::{
     quotas,
 };
 use crate::{
-    api::server::{self, Server},
+    api::{
+        server::{self, Server},
+        tls::{Certificates, Origin},
+    },
     client::{SocketPath, socket_address},
     clock::SystemClock,
-    config::{Config, LocalMachines, enrolment_dir, journal_dir, local_dir},
+    config::{Config, LocalMachines, Network, enrolment_dir, journal_dir, local_dir, tls_dir},
     custom_kind,
     handle::{Handle, Offer, Releases},
     ownership,
@@ -170,11 +174,20 @@ async fn start_on(
         tracing::warn!(objects, "this program does not know kind {kind}; its objects are left as they are");
     }
     journal.give_memory_back();
+    let network =
+        config.network.as_ref().map(|wanted| network(config, wanted, &*journal, handle.clock())).transpose()?;
+    let reached = network.as_ref().map(|network| {
+        let address = network.listener.local_addr();
+        address.map(|address| (address, network.certificates.fingerprint()))
+    });
+    let reached = reached.transpose().map_err(cannot("use the network in", config.data_dir.clone()))?;
     let server = if config.listen {
-        let real = config.data_dir.join("node.sock");
-        let server =
-            server::start(handle.clone(), key, enrolments, &socket, &real).map_err(cannot("listen on", real))?;
-        Some(server)
+        let (real, for_agents) = (config.data_dir.join("node.sock"), config.data_dir.join("agent.sock"));
+        let agents = SocketPath::of(&for_agents).map_err(cannot("use the socket in", config.data_dir.clone()))?;
+        let operators = server::Local { address: &socket, real: &real };
+        let agents = server::Local { address: &agents, real: &for_agents };
+        let started = server::start(handle.clone(), key, enrolments, operators, agents, network);
+        Some(started.map_err(cannot("listen on", real.clone()))?)
     } else {
         None
     };
@@ -184,8 +197,34 @@ async fn start_on(
         clock: told,
         elsewhere: told_elsewhere,
         socket: config.listen.then(|| config.data_dir.join("node.sock")),
+        network: reached,
     };
     Ok(Parts { handle, started, running, server, journal, socket: Some(socket) })
+}
+
+/// The listener on the network and what it shows: both are there before anybody is let in.
+fn network(
+    config: &Config,
+    wanted: &Network,
+    journal: &dyn Journal,
+    now: Timestamp,
+) -> Result<server::Network, StartError> {
+    let Network { listen, names, certificate } = wanted;
+    let listener = TcpListener::bind(listen).map_err(|source| StartError::Listen { address: *listen, source })?;
+    let origin = match certificate {
+        Some((certificate, key)) => Origin::Given { certificate: certificate.clone(), key: key.clone() },
+        None => Origin::Own { dir: tls_dir(&config.data_dir), journal: journal.id() },
+    };
+    let host = rustix::system::uname().nodename().to_string_lossy().to_lowercase();
+    let mut known: BTreeSet<String> = names.iter().map(|name| name.to_lowercase()).collect();
+    known.extend([host, "localhost".to_owned()]);
+    let mut shown = known.clone();
+    shown.extend(["127.0.0.1".to_owned(), "::1".to_owned()]);
+    if !listen.ip().is_unspecified() {
+        shown.insert(listen.ip().to_string());
+    }
+    let certificates = Certificates::new(origin, shown, now).map_err(|source| StartError::Certificate { source })?;
+    Ok(server::Network { listener, certificates: Arc::new(certificates), names: known })
 }
 
 /// Whether a journal's directory is missing, or holds at most what a creation begins with.
@@ -245,7 +284,7 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32], owner: Uuid
         let root = local_dir(&config.data_dir);
         let local = LocalConfig {
             root: root.clone(),
-            socket: config.data_dir.join("node.sock"),
+            socket: config.data_dir.join("agent.sock"),
             agent_command: agent_command.clone(),
             node_key: key,
         };

@@ -1,15 +1,18 @@
 //! Tokens with which agents join: drawn here, kept in files that only the node's owner can read, and checked here.
 //!
 //! ```text
-//! <data-dir>/enrolment/<effect id>      0600; id and secret of the token, and until when it is good
+//! <data-dir>/enrolment/<effect id>      0600; id and secret of the token, and until when it is good;
+//!                                       once it was used, its hash in place of the secret
 //! ```
 //!
 //! They are not synced: a token that a power cut takes belongs to a machine that the power cut took, too, or to one whose
 //! agent does not join in time and is replaced.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     fs, io,
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
 
 use bailiwick_actors::{
@@ -28,13 +31,21 @@ use crate::agent::files;
 pub struct Enrolments {
     directory: PathBuf,
     known: KnownSecrets,
+    /// The instances whose token was not used yet.
+    open: Mutex<BTreeSet<EffectId>>,
+    /// The secrets of those that were used in this life of the node: who has one may still repeat it.
+    used: Mutex<BTreeMap<EffectId, Vec<u8>>>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     id: String,
-    /// `<id>.<secret>`
-    token: String,
+    /// `<id>.<secret>`; none once it was used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    token: Option<String>,
+    /// Its BLAKE3, in hexadecimal digits, once it was used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hash: Option<String>,
     until_ms: u64,
     /// How long it was good for when it was drawn.
     lasts_ms: u64,
@@ -47,6 +58,8 @@ pub enum NotAdmitted {
     Unknown,
     #[error("this is not the token that was issued for this instance")]
     Wrong,
+    #[error("the token was used already; the agent that joined with it has one of its own")]
+    Used,
     #[error("the token expired at {until}; the next attempt to create the machine issues a new one")]
     Expired { until: Timestamp },
 }
@@ -57,6 +70,7 @@ impl NotAdmitted {
         match self {
             Self::Unknown => "unknown-token",
             Self::Wrong => "wrong-token",
+            Self::Used => "used-token",
             Self::Expired { .. } => "expired-token",
         }
     }
@@ -71,13 +85,18 @@ impl Enrolments {
     pub fn open(directory: PathBuf, known: KnownSecrets) -> io::Result<Self> {
         files::make_directory(&directory)?;
         files::remove_unfinished(&directory)?;
+        let mut open = BTreeSet::new();
         for entry in fs::read_dir(&directory)? {
+            let entry = entry?;
             // What is none of ours opens nothing.
-            if let Ok(Some(kept)) = files::read_json::<Kept>(&entry?.path()) {
+            if let Ok(Some(kept)) = files::read_json::<Kept>(&entry.path()) {
                 kept.tell(&known);
+                let is_open = kept.token.is_some();
+                let effect = entry.file_name().to_str().and_then(|name| name.parse::<EffectId>().ok());
+                open.extend(effect.filter(|_| is_open));
             }
         }
-        Ok(Self { directory, known })
+        Ok(Self { directory, known, open: Mutex::new(open), used: Mutex::default() })
     }
 
     /// Whether an agent with this token may join as that of this instance; the answer is the token's id. The same token
@@ -88,11 +107,29 @@ impl Enrolments {
     pub fn admit(&self, effect: EffectId, presented: &str, now: Timestamp) -> Result<String, NotAdmitted> {
         let kept = self.kept(effect).ok().flatten().ok_or(NotAdmitted::Unknown)?;
         // Hashes are compared in the same time for every wrong one.
-        if blake3::hash(presented.as_bytes()) != blake3::hash(kept.token.as_bytes()) {
+        if kept.known_hash() != Some(blake3::hash(presented.as_bytes())) {
             return Err(NotAdmitted::Wrong);
         }
         let until = Timestamp(kept.until_ms);
-        if until <= now { Err(NotAdmitted::Expired { until }) } else { Ok(kept.id) }
+        match kept.token {
+            _ if until <= now => Err(NotAdmitted::Expired { until }),
+            None => Err(NotAdmitted::Used),
+            Some(_) => Ok(kept.id),
+        }
+    }
+
+    /// The agent of this instance has a token of its own and uses it: the one to join with has done its work, and opens nothing
+    /// from here on. Until then it is good for a repeat, because the answer with the other one may have been lost.
+    pub fn used(&self, effect: EffectId) {
+        let is_open = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&effect);
+        let Some(kept) = is_open.then(|| self.kept(effect).ok().flatten()).flatten() else { return };
+        let secret = kept.secret().to_vec();
+        let hash = kept.known_hash().map(|hash| hash.to_hex().to_string());
+        let put = serde_json::to_vec(&Kept { token: None, hash, ..kept }).map_err(io::Error::from);
+        match put.and_then(|kept| put_file(&self.path(effect), &kept)) {
+            Ok(()) => drop(self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(effect, secret)),
+            Err(error) => warn!(%effect, %error, "a token that was used is good until it expires"),
+        }
     }
 
     fn path(&self, effect: EffectId) -> PathBuf {
@@ -107,13 +144,17 @@ impl Enrolments {
         self.forget_secret(effect);
         let id = Uuid::new_v4().simple().to_string()[..8].to_owned();
         let token = format!("{id}.{}", Uuid::new_v4().simple());
-        let kept = Kept { id, token, until_ms: now.after(lasts_ms).0, lasts_ms };
+        let kept = Kept { id, token: Some(token), hash: None, until_ms: now.after(lasts_ms).0, lasts_ms };
         kept.tell(&self.known);
-        put(&self.path(effect), &serde_json::to_vec(&kept)?)?;
+        put_file(&self.path(effect), &serde_json::to_vec(&kept)?)?;
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(effect);
         Ok(kept)
     }
 
     fn forget_secret(&self, effect: EffectId) {
+        if let Some(secret) = self.used.lock().unwrap_or_else(PoisonError::into_inner).remove(&effect) {
+            self.known.forget_bytes(&secret);
+        }
         if let Ok(Some(kept)) = self.kept(effect) {
             self.known.forget_bytes(kept.secret());
         }
@@ -123,16 +164,26 @@ impl Enrolments {
 impl Kept {
     /// The part of the token that opens; the id is in the journal, too.
     fn secret(&self) -> &[u8] {
-        self.token.split_once('.').map_or(self.token.as_str(), |(_, secret)| secret).as_bytes()
+        let token = self.token.as_deref().unwrap_or_default();
+        token.split_once('.').map_or(token, |(_, secret)| secret).as_bytes()
+    }
+
+    fn known_hash(&self) -> Option<blake3::Hash> {
+        match (&self.token, &self.hash) {
+            (Some(token), _) => Some(blake3::hash(token.as_bytes())),
+            (None, hash) => hash.as_ref().and_then(|hash| blake3::Hash::from_hex(hash).ok()),
+        }
     }
 
     fn tell(&self, known: &KnownSecrets) {
-        known.add_bytes("a token to join with", self.secret());
+        if self.token.is_some() {
+            known.add_bytes("a token to join with", self.secret());
+        }
     }
 }
 
 /// Puts a file in place that only its owner may read: whoever reads sees all of it or nothing.
-fn put(path: &Path, content: &[u8]) -> io::Result<()> {
+fn put_file(path: &Path, content: &[u8]) -> io::Result<()> {
     use std::{io::Write, os::unix::fs::OpenOptionsExt};
     let unfinished = path.with_extension("tmp");
     files::remove_file(&unfinished)?;
@@ -144,16 +195,18 @@ impl Enrolment for Enrolments {
     fn issue(&self, effect: EffectId, now: Timestamp, lasts_ms: u64) -> Result<JoinToken, Fault> {
         let kept = self.kept(effect).ok().flatten();
         // An earlier attempt may have made something that holds it.
-        let good = kept.filter(|kept| now.after(kept.lasts_ms / 2).0 <= kept.until_ms);
+        let good = kept.filter(|kept| kept.token.is_some() && now.after(kept.lasts_ms / 2).0 <= kept.until_ms);
         let kept = good.map_or_else(|| self.draw(effect, now, lasts_ms), Ok);
         let kept = kept.map_err(|error| {
             let text = format!("the token that its agent joins with cannot be kept: {}", error.kind());
             Fault::new(FaultCode::FailedPrecondition, text)
         })?;
-        Ok(JoinToken::new(kept.id, kept.token, Timestamp(kept.until_ms), self.path(effect)))
+        let token = kept.token.unwrap_or_default();
+        Ok(JoinToken::new(kept.id, token, Timestamp(kept.until_ms), self.path(effect)))
     }
 
     fn forget(&self, effect: EffectId) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&effect);
         self.forget_secret(effect);
         if let Err(error) = files::remove_file(&self.path(effect)) {
             warn!(%effect, %error, "cannot remove a token; it expires by itself");
@@ -186,9 +239,18 @@ mod tests {
         assert_eq!(admit(EFFECT, token.reveal(), 59), Ok(token.id.clone()), "an answer may have been lost");
         assert_eq!(admit(EFFECT, token.reveal(), 60), Err(NotAdmitted::Expired { until: at(60) }));
         assert_eq!(admit(EFFECT, &token.id, 61), Err(NotAdmitted::Wrong), "nothing else is told to who has no secret");
+        tokens.used(OTHER);
         assert_eq!(admit(EFFECT, "", 1), Err(NotAdmitted::Wrong));
         assert_eq!(admit(OTHER, token.reveal(), 1), Err(NotAdmitted::Unknown));
-        tokens.forget(EFFECT);
+        tokens.used(EFFECT);
+        tokens.used(EFFECT);
+        assert_eq!(admit(EFFECT, token.reveal(), 1), Err(NotAdmitted::Used), "its agent has another one by now");
+        assert_eq!(admit(EFFECT, token.reveal(), 60), Err(NotAdmitted::Expired { until: at(60) }));
+        assert_eq!(admit(EFFECT, &token.id, 1), Err(NotAdmitted::Wrong));
+        let kept = fs::read_to_string(&token.file).unwrap();
+        assert!(!kept.contains(token.reveal()), "the secret is not kept: {kept}");
+        let again = tokens.issue(EFFECT, at(2), 60_000).unwrap();
+        assert_ne!(again.reveal(), token.reveal(), "another attempt has another one");
         tokens.forget(EFFECT);
         assert_eq!(admit(EFFECT, token.reveal(), 1), Err(NotAdmitted::Unknown));
     }

@@ -1,5 +1,6 @@
 //! The JSON shapes of `/v1`: types of their own, so that inner types can change.
 
+pub mod account;
 pub mod agent;
 pub mod change;
 pub mod journal;

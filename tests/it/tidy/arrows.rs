@@ -68,7 +68,10 @@ const ROOMS: &[&[&str]] = &[
 ];
 
 /// The public names of the room `declared`.
-const DECLARED: [&str; 35] = [
+const DECLARED: [&str; 38] = [
+    "Account",
+    "Role",
+    "Token",
     "DrainOrder",
     "GiveUpBy",
     "Judged",
@@ -129,7 +132,7 @@ fn room_of(path: &str) -> Option<String> {
     if is_actors && (rest.ends_with("/shell.rs") || rest.contains("/shell/")) {
         return Some("shell".to_owned());
     }
-    if is_actors && (rest.ends_with("/spec.rs") || SETTINGS.contains(&rest)) {
+    if is_actors && (rest.ends_with("/spec.rs") || rest == "document/account.rs" || SETTINGS.contains(&rest)) {
         return Some("declared".to_owned());
     }
     if rest.starts_with("api/wire") {

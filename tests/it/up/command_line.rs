@@ -133,14 +133,21 @@ fn decisions_are_followed_as_they_are_made_and_explained_both_ways() {
     let lab = Lab::new();
     let node = lab.stay();
     let follow = lab.start(&["log", "machine/clerk", "-f", "--reason", "operator-holds"]);
-    for reason in ["first", "second"] {
+    let hold = |reason: &str| {
         lab.run(&["hold", "machine/clerk", "--reason", reason]).code(0);
         follow.prints(reason);
         lab.run(&["unhold", "machine/clerk"]).code(0);
-    }
+    };
+    hold("first");
+    hold("second");
+    node.stopped().code(0);
+    follow.says("waiting for the node");
+    let node = lab.start(&["serve"]);
+    node.says("listening on");
+    hold("third");
     let told = follow.kill().out;
     let holds: Vec<&str> = told.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(holds.len(), 2, "none is left out, and none comes twice: {told}");
+    assert_eq!(holds.len(), 3, "none is left out, and none comes twice: {told}");
 
     let about = format!("@{}", holds[0]);
     let ends = lab.run(&["log", "--caused-by", &about]).code(0).out;
@@ -151,7 +158,7 @@ fn decisions_are_followed_as_they_are_made_and_explained_both_ways() {
     };
     tells(&["why", &about, "--forward"], "requested by");
     tells(&["why", "machine/clerk", "hold"], "hold ended");
-    tells(&["why", "machine/clerk", "hold"], "held: second");
+    tells(&["why", "machine/clerk", "hold"], "held: third");
     lab.run(&["why", "machine/clerk", "weather"]).code(64).says("use one of phase, status");
     lab.run(&["why", "@99999"]).code(4).says("entry 99999 does not exist");
     lab.run(&["log", "--cause-of", "@99999"]).code(4).says("entry 99999 does not exist");

@@ -19,6 +19,7 @@ mod join;
 mod kills;
 mod loss;
 mod memory;
+mod network;
 mod observe;
 mod once;
 mod operator;

@@ -12,6 +12,7 @@ fn keys_and_tokens_are_nowhere_else() {
     let lab = Lab::new();
     let mut args = lab.up_args();
     args.extend(["--log-level", "trace"].map(str::to_owned));
+    let tokens = lab.note_tokens();
     let node = lab.start(&args.iter().map(String::as_str).collect::<Vec<_>>());
     node.says("ready; Ctrl-C stops the node");
     let mut said = Vec::new();
@@ -32,10 +33,9 @@ fn keys_and_tokens_are_nowhere_else() {
         secrets.push(fs::read(token).expect("a token"));
     }
     // What agents join with is random, and stands in a file of its own.
+    let tokens = tokens.noted();
     for (effect, _) in settled.machines.values() {
-        let kept = fs::read(lab.data().join("enrolment").join(effect.to_string())).expect("a token");
-        let kept: serde_json::Value = serde_json::from_slice(&kept).expect("JSON");
-        let (_, secret) = kept["token"].as_str().and_then(|token| token.split_once('.')).expect("id and secret");
+        let (_, secret) = tokens[&effect.to_string()].split_once('.').expect("id and secret");
         secrets.push(secret.as_bytes().to_vec());
     }
     assert!(secrets.iter().all(|secret| secret.len() >= 32));
@@ -43,8 +43,7 @@ fn keys_and_tokens_are_nowhere_else() {
     walk(lab.data(), &mut files);
     assert!(files.iter().any(|file| file.starts_with(lab.data().join("journal"))));
     for file in files {
-        let is_kept = file.starts_with(lab.data().join("enrolment"));
-        let may = is_kept || file.ends_with("node.key") || file.ends_with("token");
+        let may = file.ends_with("node.key") || file.ends_with("token");
         let content = if may || file.ends_with("disk.img") { Vec::new() } else { fs::read(&file).unwrap_or_default() };
         assert!(!has_any(&content, &secrets), "{} holds a secret", file.display());
     }

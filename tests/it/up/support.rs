@@ -1,12 +1,16 @@
 //! A data directory of one's own, the program run in it, and nothing left running after it.
 
 use std::{
+    collections::BTreeMap,
     fs,
     io::{Read, Write},
     os::unix::net::UnixStream,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     thread::JoinHandle,
     time::{Duration, Instant},
 };
@@ -17,6 +21,7 @@ use bailiwick::{
     journal::{OpenError, ReadOnlyJournal},
 };
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 /// Nothing here takes nearly as long.
 const TIME_MAX: Duration = Duration::from_secs(120);
@@ -31,6 +36,21 @@ pub struct Lab {
     data: PathBuf,
     manifests: PathBuf,
     _scratch: tempfile::TempDir,
+}
+
+/// Tokens that are noted as they are drawn.
+#[derive(Debug)]
+pub struct Tokens {
+    end: Arc<AtomicBool>,
+    thread: JoinHandle<BTreeMap<String, String>>,
+}
+
+impl Tokens {
+    /// All that were drawn until now, by the instance that they are for.
+    pub fn noted(self) -> BTreeMap<String, String> {
+        self.end.store(true, Ordering::Release);
+        self.thread.join().expect("tokens")
+    }
 }
 
 /// How a run of the program ended.
@@ -75,6 +95,26 @@ impl Lab {
 
     pub fn local(&self) -> PathBuf {
         self.data.join("local")
+    }
+
+    /// Notes the tokens that agents join with as they are drawn: once one was used, the node does not have it any more.
+    pub fn note_tokens(&self) -> Tokens {
+        let (place, end) = (self.data.join("enrolment"), Arc::new(AtomicBool::new(false)));
+        let ended = end.clone();
+        let thread = std::thread::spawn(move || {
+            let mut tokens = BTreeMap::new();
+            while !ended.load(Ordering::Acquire) {
+                for entry in fs::read_dir(&place).into_iter().flatten().flatten() {
+                    let kept = fs::read(entry.path()).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+                    let token = kept.and_then(|kept| kept["token"].as_str().map(str::to_owned));
+                    let effect = entry.file_name().to_string_lossy().into_owned();
+                    tokens.extend(token.map(|token| (effect, token)));
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            tokens
+        });
+        Tokens { end, thread }
     }
 
     /// Writes a manifest; the answer is its path.
@@ -218,6 +258,17 @@ impl Running {
     #[track_caller]
     pub fn says_times(&self, words: &str, times: usize) {
         self.err.waits_for(words, times);
+    }
+
+    /// What is on the standard error by now.
+    pub fn said(&self) -> String {
+        String::from_utf8_lossy(&self.err.text.lock().expect("text")).into_owned()
+    }
+
+    /// Ends it in order.
+    pub fn stopped(self) -> Ran {
+        self.signal(Signal::TERM);
+        self.ended()
     }
 
     /// Waits until this is on the standard output.

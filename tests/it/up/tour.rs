@@ -24,9 +24,10 @@ use super::{
 };
 
 /// The pages with a tour and what it needs, each run by a test.
-const TOURS: [(&str, &str); 4] = [
+const TOURS: [(&str, &str); 5] = [
     ("README.md", ""),
     ("src/guide/first-use.md", ""),
+    ("src/guide/network.md", ""),
     ("src/guide/storage.md", "loop-devices"),
     ("src/guide/replica-sets.md", "etcd"),
 ];
@@ -70,6 +71,11 @@ fn the_short_tour_works_as_printed() {
 #[test]
 fn the_tour_works_as_printed() {
     take(&Lab::new(), "src/guide/first-use.md", "");
+}
+
+#[test]
+fn the_tour_of_the_network_works_as_printed() {
+    take(&Lab::new(), "src/guide/network.md", "");
 }
 
 #[test]

@@ -12,7 +12,6 @@ pub(super) const LISTED: &[(&str, &[&str])] = &[
             "bailiwick::config::*::engine",
             "bailiwick::config::*::budget",
             "bailiwick::config::*::without_socket",
-            "bailiwick::handle::*::head",
             "bailiwick::handle::*::wait",
             "bailiwick::handle::block_on",
         ],

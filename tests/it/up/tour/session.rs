@@ -46,7 +46,7 @@ pub struct Ports(Vec<(String, String)>);
 
 impl Ports {
     pub fn free() -> Self {
-        let named = ["23791", "23792", "23793", "23801", "23802", "23803"];
+        let named = ["23791", "23792", "23793", "23801", "23802", "23803", "8443"];
         let held: Vec<TcpListener> = named.iter().map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
         let free = held.iter().map(|port| port.local_addr().expect("its address").port().to_string());
         Self(named.map(str::to_owned).into_iter().zip(free).collect())
@@ -73,8 +73,10 @@ impl Session {
 
     /// Gives the shell a line, and waits until it has ended; for one that goes on beside it, until it printed what it shall.
     pub fn run(&mut self, page: &str, step: &Step) -> Printed {
+        let ours = |command: String, (ours, readers): &(String, String)| command.replace(readers, ours);
+        let command = self.spelled.iter().fold(step.command.clone(), ours);
         let input = self.shell.stdin.as_mut().expect("it is open");
-        write!(input, "{}\nprintf '{MARK}%s{MARK}' \"$?\"\n", step.command).expect("the shell reads");
+        write!(input, "{command}\nprintf '{MARK}%s{MARK}' \"$?\"\n").expect("the shell reads");
         let until = Instant::now() + TIME_MAX;
         let stays = step.command.trim_end().ends_with('&');
         loop {
@@ -116,7 +118,13 @@ impl Drop for Session {
 /// Nothing of the home or the settings of whoever runs the tests.
 fn environment(data: &Path, temporary: &Path) -> Vec<(&'static str, std::ffi::OsString)> {
     let path = std::env::var_os("PATH").expect("a path");
-    vec![("PATH", path), ("BAILIWICK_DATA_DIR", data.into()), ("TMPDIR", temporary.into()), ("LANG", "C.UTF-8".into())]
+    vec![
+        ("PATH", path),
+        ("BAILIWICK_DATA_DIR", data.into()),
+        ("TMPDIR", temporary.into()),
+        ("XDG_CONFIG_HOME", temporary.into()),
+        ("LANG", "C.UTF-8".into()),
+    ]
 }
 
 fn copy_examples(to: &Path, ports: &Ports) {

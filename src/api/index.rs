@@ -1,0 +1,68 @@
+//! What there is to ask, who asks, and whether the node is well.
+
+use actix_web::{HttpResponse, http::StatusCode, web};
+use bailiwick_actors::document::Role;
+use serde::Serialize;
+
+use super::{
+    access::Need,
+    asker::Asker,
+    errors::Failure,
+    routes::{Route, Routes},
+    shared::Shared,
+};
+
+pub(super) fn routes(routes: &mut Routes<'_>) {
+    let view = Need::Role(Role::View);
+    routes.get("/routes", view, all_routes).get("/whoami", view, whoami);
+}
+
+/// For whatever starts and watches the node's process: no secret is needed, and none is told.
+pub(super) fn health(routes: &mut Routes<'_>) {
+    routes.get("/healthz", Need::Anyone, healthz).get("/readyz", Need::Anyone, readyz);
+}
+
+async fn all_routes(routes: web::Data<Vec<Route>>) -> web::Json<Vec<Route>> {
+    web::Json(routes.to_vec())
+}
+
+/// Who asks, and what he may do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WhoAmI {
+    principal: String,
+    role: &'static str,
+    /// The kinds of objects that may be changed; left out if all may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kinds: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<String>,
+}
+
+async fn whoami(asker: Asker) -> web::Json<WhoAmI> {
+    let caller = &asker.caller;
+    web::Json(WhoAmI {
+        principal: caller.principal.to_string(),
+        role: caller.role.as_str(),
+        kinds: caller.kinds.as_ref().map(|kinds| kinds.iter().cloned().collect()),
+        expires: caller.expires.map(|expires| expires.to_string()),
+    })
+}
+
+/// The process serves requests.
+async fn healthz() -> HttpResponse {
+    HttpResponse::Ok().content_type("text/plain; charset=utf-8").body("ok\n")
+}
+
+/// The node decides and records.
+async fn readyz(shared: web::Data<Shared>) -> Result<HttpResponse, Failure> {
+    shared.node.stats().await?;
+    let host = shared.node.look_at_host();
+    match host.trouble.first() {
+        None => Ok(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body("ok\n")),
+        Some(trouble) => {
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            Err(Failure::new(status, "not-ready", trouble.why.clone()).next("`bailiwick status` says more"))
+        }
+    }
+}

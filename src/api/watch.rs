@@ -1,0 +1,187 @@
+//! Decisions as they are made, as server-sent events: `GET /v1/watch`.
+//!
+//! An event's id is the position of its entry, so whoever lost his connection goes on with `Last-Event-ID` (or `from=`) where he
+//! was, without a gap and without a repeat, also after a restart of the node. Each entry is put into words once, for all who
+//! watch; who is further behind than what is kept in memory reads from the journal. A watcher has two batches in memory at
+//! most: whoever reads nothing is cut off, and loses nothing.
+
+use std::{fmt::Write, io, sync::Arc, time::Duration};
+
+use actix_web::{HttpRequest, HttpResponse, http::StatusCode, web, web::Bytes};
+use bailiwick_actors::{document::Role, vocab::Timestamp};
+use bailiwick_journal::{Entry, Filter, Position, StreamId};
+use serde::Deserialize;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+
+use super::{
+    access::Need, errors::Failure, feed::Told, query::outcome, routes::Routes, shared::Shared, stream::Pieces,
+};
+use crate::{
+    handle::Handle,
+    view::{Calendar, LogFilter},
+    words::Line,
+};
+
+/// So many entries are put into words at once.
+const TOLD_AT_ONCE: u64 = 512;
+/// About so many bytes are sent at once.
+const BATCH_BYTES: usize = 16 * 1024;
+/// How long a watcher hears nothing before he is told how far the journal is: it shows that the connection lives, and where to
+/// go on.
+const SILENT_MAX: Duration = Duration::from_secs(10);
+/// How long the feed waits for more before it tells what there is: entries of one moment are told together.
+const TOGETHER: Duration = Duration::from_millis(5);
+
+pub(super) fn routes(routes: &mut Routes<'_>) {
+    routes.get("/watch", Need::Role(Role::View), watch);
+}
+
+/// What is watched: all, or what matches each of these.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Wanted {
+    /// Only entries after this one; without it, those that are to come.
+    from: Option<u64>,
+    entity: Option<StreamId>,
+    kind: Option<String>,
+    outcome: Option<String>,
+    reason: Option<String>,
+    principal: Option<String>,
+}
+
+/// Puts entries into words as they come, while somebody watches; for as long as the server runs.
+pub(super) async fn feed(shared: Shared) {
+    let mut growth = shared.node.follow();
+    loop {
+        growth.grown().await;
+        tokio::time::sleep(TOGETHER).await;
+        if !shared.feed.has_watchers() {
+            shared.feed.forget();
+            continue;
+        }
+        let fed = shared.clone();
+        if let Ok(Err(error)) = web::block(move || fill(&fed)).await {
+            tracing::warn!(%error, "watchers are not told what was decided");
+        }
+    }
+}
+
+/// Takes in what there is.
+fn fill(shared: &Shared) -> io::Result<()> {
+    let head = shared.node.head().0;
+    loop {
+        // Whoever began to watch before that reads from the journal until he is here.
+        let last = shared.feed.last().unwrap_or(0).max(head.saturating_sub(TOLD_AT_ONCE));
+        if last >= head {
+            return Ok(());
+        }
+        shared.feed.keep(tell(&shared.node, last, head.min(last + TOLD_AT_ONCE))?);
+    }
+}
+
+/// The entries after one and up to another, in words.
+fn tell(node: &Handle, after: u64, to: u64) -> io::Result<Vec<Told>> {
+    let (calendar, now) = node.look(|fleet| (fleet.calendar.clone(), fleet.time)).map_err(io::Error::other)?;
+    let told = |entry: Arc<Entry>| line(&entry, &calendar, now);
+    let journal = node.journal();
+    let all = journal.read(Position(after + 1), Position(to), &Filter::all());
+    all.map(|entry| entry.map_err(io::Error::other).and_then(told)).collect()
+}
+
+fn line(entry: &Entry, calendar: &Calendar, now: Timestamp) -> io::Result<Told> {
+    let mut value = serde_json::to_value(Line::of(entry))?;
+    calendar.tell(&mut value, now);
+    Ok(Told { header: entry.header.clone(), json: value.to_string() })
+}
+
+async fn watch(
+    shared: web::Data<Shared>,
+    request: HttpRequest,
+    wanted: web::Query<Wanted>,
+) -> Result<HttpResponse, Failure> {
+    let wanted = wanted.into_inner();
+    let bad = |message: String| Failure::new(StatusCode::BAD_REQUEST, "bad-request", message);
+    let filter = LogFilter {
+        outcome: wanted.outcome.as_deref().map(outcome).transpose()?,
+        entity: wanted.entity,
+        kind: wanted.kind,
+        reason: wanted.reason,
+        principal: wanted.principal,
+        ..LogFilter::default()
+    };
+    let last = request.headers().get("last-event-id").map(|id| id.to_str().ok().and_then(|id| id.parse().ok()));
+    let last = last.map(|id| id.ok_or_else(|| bad("Last-Event-ID is no position".to_owned()))).transpose()?;
+    let head = shared.node.head().0;
+    let from = last.or(wanted.from).unwrap_or(head);
+    if from > head {
+        return Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("entry {from} does not exist"))
+            .next(&format!("the last entry is {head}; if this journal was restored from a backup, watch from there")));
+    }
+    let busy = || {
+        Failure::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", "too many are watching").next("retry in a moment")
+    };
+    let permit = shared.feed.join().ok_or_else(busy)?;
+    let (pieces, waiting) = mpsc::channel(1);
+    actix_web::rt::spawn(send(shared.get_ref().clone(), filter, from, pieces, permit));
+    Ok(HttpResponse::Ok().content_type("text/event-stream").body(Pieces(waiting)))
+}
+
+/// Sends what matches, until nobody reads any more.
+async fn send(
+    shared: Shared,
+    filter: LogFilter,
+    mut from: u64,
+    pieces: mpsc::Sender<io::Result<Bytes>>,
+    _permit: OwnedSemaphorePermit,
+) {
+    let mut last = shared.feed.follow();
+    // At once, so that whoever watches knows that he does.
+    let mut batch = format!("id: {from}\n\n");
+    loop {
+        if !batch.is_empty() && pieces.send(Ok(Bytes::from(std::mem::take(&mut batch)))).await.is_err() {
+            return;
+        }
+        last.mark_unchanged();
+        let told = match next(&shared, from).await {
+            Ok(told) => told,
+            Err(error) => {
+                drop(pieces.send(Err(error)).await);
+                return;
+            }
+        };
+        if told.is_empty() {
+            tokio::select! {
+                biased;
+                () = pieces.closed() => return,
+                changed = last.changed() => if changed.is_err() { return },
+                () = tokio::time::sleep(SILENT_MAX) => batch = format!("id: {from}\n\n"),
+            }
+            continue;
+        }
+        for told in told {
+            from = told.header.position.0;
+            if filter.wants_of(&told.header) {
+                // JSON has no line breaks of its own.
+                let _ = write!(batch, "id: {from}\nevent: decision\ndata: {}\n\n", told.json);
+            }
+            if batch.len() >= BATCH_BYTES {
+                break;
+            }
+        }
+    }
+}
+
+/// Some of the entries after this one; none if there are none yet.
+async fn next(shared: &Shared, from: u64) -> io::Result<Vec<Arc<Told>>> {
+    if let Some(told) = shared.feed.after(from) {
+        return Ok(told);
+    }
+    let head = shared.node.head().0;
+    if from >= head {
+        return Ok(Vec::new());
+    }
+    let node = shared.node.clone();
+    let told =
+        web::block(move || tell(&node, from, head.min(from + TOLD_AT_ONCE))).await.map_err(io::Error::other)??;
+    Ok(told.into_iter().map(Arc::new).collect())
+}
