@@ -75,6 +75,8 @@ pub struct Config {
     pub listen: bool,
     /// Whether, and how, it answers on the network, too.
     pub network: Option<Network>,
+    /// A directory with a further socket, for users of this machine who have an account; it is made if it is not there.
+    pub socket_dir: Option<PathBuf>,
     /// The clock; the system's unless a test or a simulation gives another.
     pub clock: Option<Arc<dyn Clock>>,
     pub limits: Limits,
@@ -101,6 +103,7 @@ impl Config {
             environment: Environment::default(),
             listen: true,
             network: None,
+            socket_dir: None,
             clock: None,
             limits: Limits::default(),
             journal: bailiwick_journal::Settings::default(),

@@ -131,6 +131,17 @@ pub fn check_secret(file: &Path) -> Result<(), Unsafe> {
     check_way(file)
 }
 
+/// Checks a directory that others may look into: that nobody else may put something in its place, or change what is in it.
+///
+/// # Errors
+/// As of [`check`].
+pub fn check_way_to(directory: &Path) -> Result<(), Unsafe> {
+    let Some(found) = look(directory)? else { return Ok(()) };
+    owned(directory, &found)?;
+    closed(directory, &found)?;
+    check_way(directory)
+}
+
 /// The directories that lead to it: who can change one of them can put another in its place.
 fn check_way(data_dir: &Path) -> Result<(), Unsafe> {
     let real = data_dir.canonicalize().map_err(|error| unseen(data_dir, &error))?;
@@ -208,7 +219,10 @@ fn judge(path: &Path, found: &Metadata, kind: Kind) -> Result<(), Unsafe> {
         return refused(Why::Kind { expected });
     }
     owned(path, found)?;
-    closed(path, found)?;
+    // To write to a socket is to connect: whoever listens decides about that, and who that is, is looked at.
+    if kind != Kind::Socket {
+        closed(path, found)?;
+    }
     let mode = found.mode() & 0o7777;
     if kind == Kind::Secret && mode & 0o077 != 0 {
         return refused(Why::Readable { mode });

@@ -18,7 +18,7 @@ const KEPT_MAX: usize = 32;
 /// The longest name of a caller or of a route in a note, in bytes: both may come from outside.
 const NAME_BYTES_MAX: usize = 128;
 /// How long at least between two notes, in milliseconds: a flood of denials is one entry a minute.
-pub(super) const NOTE_EVERY_MS: u64 = 60_000;
+const NOTE_EVERY_MS: u64 = 60_000;
 
 /// The denials since the last note.
 #[derive(Debug, Default)]
@@ -54,14 +54,19 @@ impl Denials {
         }
     }
 
+    /// Whether there is something to be noted by now.
+    pub fn is_due(&self, now: Timestamp) -> bool {
+        let since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        since.first.is_some() && since.noted.is_none_or(|noted| now >= noted.after(NOTE_EVERY_MS))
+    }
+
     /// What is to be noted now; none if nothing was denied, or the last note is too fresh.
     fn due(&self, now: Timestamp, at_end: bool) -> Option<DenialNote> {
-        let mut since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = since.first?;
-        let is_fresh = since.noted.is_some_and(|noted| now < noted.after(NOTE_EVERY_MS));
-        if is_fresh && !at_end {
+        if !self.is_due(now) && !at_end {
             return None;
         }
+        let mut since = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = since.first?;
         let Since { counts, others, .. } = mem::replace(&mut *since, Since { noted: Some(now), ..Since::default() });
         let denied = counts.into_iter().map(|((who, what, why), count)| Denied { who, what, why, count }).collect();
         Some(DenialNote { since: first, denied, others })

@@ -13,6 +13,9 @@ const WATCHERS_MAX: usize = 2_048;
 /// So many of the last entries are kept in words while somebody watches: some seconds of a busy node.
 const KEPT_MAX: usize = 4_096;
 
+/// No entry has this position: that there will be none any more.
+pub(super) const CLOSED: u64 = u64::MAX;
+
 /// An entry in words.
 #[derive(Debug)]
 pub(super) struct Told {
@@ -33,6 +36,11 @@ impl Feed {
     /// Nothing is kept before somebody watches.
     pub(super) fn new() -> Self {
         Self { kept: Mutex::default(), last: watch::Sender::new(0), watchers: Arc::new(Semaphore::new(WATCHERS_MAX)) }
+    }
+
+    /// Ends all who watch: the node stops.
+    pub(super) fn close(&self) {
+        self.last.send_replace(CLOSED);
     }
 
     /// A place among those who watch, until it is dropped; none if there are too many.
@@ -60,7 +68,7 @@ impl Feed {
         let excess = kept.len().saturating_sub(KEPT_MAX);
         kept.drain(..excess);
         drop(kept);
-        self.last.send_replace(last);
+        self.last.send_modify(|told| *told = if *told == CLOSED { CLOSED } else { last });
     }
 
     pub(super) fn forget(&self) {

@@ -107,8 +107,8 @@ enum Audience {
     Operators,
     /// The agents of local machines, whom no flood of questions keeps out.
     Agents,
-    /// Accounts.
-    Network,
+    /// Accounts, over the network or as users of this machine.
+    Accounts,
 }
 
 /// Listens on the sockets, whose old ones are replaced, and on the network if that is wanted.
@@ -121,6 +121,7 @@ pub fn start(
     enrolments: Arc<Enrolments>,
     operators: Local<'_>,
     agents: Local<'_>,
+    users: Option<Local<'_>>,
     network: Option<Network>,
 ) -> io::Result<Server> {
     let names = network.as_ref().map_or_else(BTreeSet::new, |network| network.names.clone());
@@ -134,10 +135,12 @@ pub fn start(
         histories: Arc::new(Semaphore::new(HISTORIES_MAX)),
     };
     let mut server = Server { parts: Vec::new(), sockets: Vec::new(), shared: shared.clone() };
-    for (place, audience, name) in
-        [(operators, Audience::Operators, "bailiwick-api"), (agents, Audience::Agents, "bailiwick-agents")]
-    {
-        let listener = listen(place.address, place.real)?;
+    let users = users.map(|users| (users, Audience::Accounts, "bailiwick-users"));
+    let own = [(operators, Audience::Operators, "bailiwick-api"), (agents, Audience::Agents, "bailiwick-agents")];
+    for (place, audience, name) in own.into_iter().chain(users) {
+        // Whoever connects there is known by his user, and has an account or is refused.
+        let mode = if audience == Audience::Accounts { 0o666 } else { 0o600 };
+        let listener = listen(place.address, place.real, mode)?;
         server.sockets.push(Socket { path: place.real.to_owned(), made: file_at(place.real)? });
         let shared = shared.clone();
         server.parts.push(part(name, move || local(listener, audience, shared))?);
@@ -158,8 +161,8 @@ fn file_at(path: &Path) -> io::Result<(u64, u64)> {
     fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()))
 }
 
-/// Binds a socket where nobody else gets, and puts it in place when only its owner may use it.
-fn listen(address: &SocketPath, real: &Path) -> io::Result<UnixListener> {
+/// Binds a socket where nobody else gets, and puts it in place when only those may use it who shall.
+fn listen(address: &SocketPath, real: &Path, mode: u32) -> io::Result<UnixListener> {
     match fs::remove_file(real) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => (),
@@ -172,7 +175,7 @@ fn listen(address: &SocketPath, real: &Path) -> io::Result<UnixListener> {
     fs::DirBuilder::new().mode(0o700).create(&closed)?;
     let inner = closed.join("s");
     let listener = UnixListener::bind(SocketPath::of(&inner)?.path())?;
-    fs::set_permissions(&inner, fs::Permissions::from_mode(0o600))?;
+    fs::set_permissions(&inner, fs::Permissions::from_mode(mode))?;
     fs::rename(&inner, address.path())?;
     fs::remove_dir(closed)?;
     Ok(listener)
@@ -275,7 +278,7 @@ fn remote(listener: TcpListener, acceptor: TlsAcceptor, shared: Shared) -> io::R
                 Ok::<_, DispatchError>((Watched::new(stream, peer, seat), address))
             }
         })
-        .and_then(http(app(Audience::Network, shared.clone())))
+        .and_then(http(app(Audience::Accounts, shared.clone())))
     })?;
     Ok(server.run())
 }
@@ -333,7 +336,7 @@ fn app(
             questions::routes(&mut routes);
             index::routes(&mut routes);
         }
-        if audience != Audience::Network {
+        if audience != Audience::Accounts {
             agents::routes(&mut routes);
         }
         routes.close();
@@ -361,6 +364,7 @@ impl Server {
     /// Ends the servers; requests under way have two seconds.
     pub async fn stop(self) {
         let Self { parts, sockets, shared } = self;
+        shared.feed.close();
         for part in &parts {
             // Each begins to end at once, and is waited for below.
             drop(part.handle.stop(true));

@@ -14,7 +14,14 @@ use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::{
-    access::Need, errors::Failure, feed::Told, query::outcome, routes::Routes, shared::Shared, stream::Pieces,
+    access::{Need, bearer, caller},
+    connection::Peer,
+    errors::Failure,
+    feed::{CLOSED, Told},
+    query::outcome,
+    routes::Routes,
+    shared::Shared,
+    stream::Pieces,
 };
 use crate::{
     handle::Handle,
@@ -28,7 +35,9 @@ const TOLD_AT_ONCE: u64 = 512;
 const BATCH_BYTES: usize = 16 * 1024;
 /// How long a watcher hears nothing before he is told how far the journal is: it shows that the connection lives, and where to
 /// go on.
-const SILENT_MAX: Duration = Duration::from_secs(10);
+const SILENT_MAX: Duration = Duration::from_secs(5);
+/// How often it is looked whether a watcher still may, in milliseconds.
+const MAY_FOR_MS: u64 = 5_000;
 /// How long the feed waits for more before it tells what there is: entries of one moment are told together.
 const TOGETHER: Duration = Duration::from_millis(5);
 
@@ -121,19 +130,24 @@ async fn watch(
         Failure::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", "too many are watching").next("retry in a moment")
     };
     let permit = shared.feed.join().ok_or_else(busy)?;
+    let peer = request.conn_data::<Peer>().copied().unwrap_or(Peer::Local(None));
+    let watcher = Watcher { peer, bearer: bearer(request.headers()).map(str::to_owned), filter, _permit: permit };
     let (pieces, waiting) = mpsc::channel(1);
-    actix_web::rt::spawn(send(shared.get_ref().clone(), filter, from, pieces, permit));
+    actix_web::rt::spawn(send(shared.get_ref().clone(), watcher, from, pieces));
     Ok(HttpResponse::Ok().content_type("text/event-stream").body(Pieces(waiting)))
 }
 
-/// Sends what matches, until nobody reads any more.
-async fn send(
-    shared: Shared,
+/// Who watches, and what.
+struct Watcher {
+    peer: Peer,
+    bearer: Option<String>,
     filter: LogFilter,
-    mut from: u64,
-    pieces: mpsc::Sender<io::Result<Bytes>>,
     _permit: OwnedSemaphorePermit,
-) {
+}
+
+/// Sends what matches, until nobody reads any more, or whoever does may not any more, or the node stops.
+async fn send(shared: Shared, watcher: Watcher, mut from: u64, pieces: mpsc::Sender<io::Result<Bytes>>) {
+    let mut looked = shared.node.now();
     let mut last = shared.feed.follow();
     // At once, so that whoever watches knows that he does.
     let mut batch = format!("id: {from}\n\n");
@@ -141,7 +155,17 @@ async fn send(
         if !batch.is_empty() && pieces.send(Ok(Bytes::from(std::mem::take(&mut batch)))).await.is_err() {
             return;
         }
-        last.mark_unchanged();
+        let now = shared.node.now();
+        if now.since(looked) >= MAY_FOR_MS {
+            // A token may have been revoked, or have expired, since.
+            if caller(&shared, watcher.peer, watcher.bearer.as_deref()).is_err() {
+                return;
+            }
+            looked = now;
+        }
+        if *last.borrow_and_update() == CLOSED {
+            return;
+        }
         let told = match next(&shared, from).await {
             Ok(told) => told,
             Err(error) => {
@@ -160,7 +184,7 @@ async fn send(
         }
         for told in told {
             from = told.header.position.0;
-            if filter.wants_of(&told.header) {
+            if watcher.filter.wants_of(&told.header) {
                 // JSON has no line breaks of its own.
                 let _ = write!(batch, "id: {from}\nevent: decision\ndata: {}\n\n", told.json);
             }

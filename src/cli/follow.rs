@@ -27,16 +27,19 @@ pub(super) fn follow(
 ) -> Result<(), CliError> {
     let client = session::client(global)?;
     session::block_on(async {
-        let mut tries = 0;
+        let (mut tries, mut is_told) = (0, false);
         loop {
             let before = from;
             let lost = one_connection(&client, filter, &mut from, &mut tell).await?;
             if from > before {
-                tries = 0;
+                (tries, is_told) = (0, false);
             }
             match lost {
                 Some(error) if !is_passing(&error) || tries == TRIES => return Err(error.into()),
-                Some(_) if tries == 0 => say("the connection to the node was lost; waiting for the node"),
+                Some(_) if !is_told => {
+                    say("the connection to the node was lost; waiting for the node");
+                    is_told = true;
+                }
                 _ => (),
             }
             tries += 1;

@@ -10,7 +10,7 @@ use super::{
     provider::ProviderArgs,
     session, up,
 };
-use crate::config::Network;
+use crate::config::{Config, Network};
 
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
@@ -25,6 +25,9 @@ pub(super) struct ServeArgs {
 /// How a node is reached from other machines.
 #[derive(Debug, Default, Args)]
 pub(super) struct NetworkArgs {
+    /// Listen on DIR/node.sock, too, for users of this machine who have an account: `/run/bailiwick`
+    #[arg(long, value_name = "DIR", env = "BAILIWICK_SOCKET_DIR")]
+    socket_dir: Option<PathBuf>,
     /// Listen on this address, too, with TLS 1.3, for accounts with a token: `0.0.0.0:8443`
     #[arg(long, value_name = "ADDRESS:PORT", env = "BAILIWICK_LISTEN")]
     listen: Option<SocketAddr>,
@@ -40,9 +43,12 @@ pub(super) struct NetworkArgs {
 }
 
 impl NetworkArgs {
-    pub(super) fn wanted(&self) -> Option<Network> {
-        let certificate = self.tls_cert.clone().zip(self.tls_key.clone());
-        self.listen.map(|listen| Network { listen, names: self.tls_name.clone(), certificate })
+    /// The same node, reached like this.
+    fn on(self, config: Config) -> Config {
+        let Self { socket_dir, listen, tls_name, tls_cert, tls_key } = self;
+        let certificate = tls_cert.zip(tls_key);
+        let network = listen.map(|listen| Network { listen, names: tls_name, certificate });
+        Config { network, socket_dir, ..config }
     }
 }
 
@@ -58,7 +64,7 @@ fn host_name(text: &str) -> Result<String, String> {
 pub(super) fn main(global: &Global, args: ServeArgs) -> Result<Exit, CliError> {
     let (node, ended) = session::block_on(async {
         let mut signals = up::Signals::new()?;
-        let node = up::start(global, &args.providers, &args.log, args.network.wanted())?;
+        let node = up::start(global, &args.providers, &args.log, |config| args.network.on(config))?;
         let ended = up::stay(global, &node, &mut signals, None).await;
         Ok::<_, CliError>((node, ended))
     })??;

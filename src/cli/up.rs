@@ -1,6 +1,7 @@
 //! `bailiwick up` and `down`: the main job, from a manifest to real machines and back.
 
 use std::{
+    convert::identity,
     ffi::OsString,
     fs::File,
     os::unix::fs::MetadataExt,
@@ -29,7 +30,7 @@ use crate::{
     Config, LocalMachines, Node,
     api::{query::Query, wire::change::Remove},
     client::ClientError,
-    config::{Network, NodeKey, journal_dir},
+    config::{NodeKey, journal_dir},
     manifest,
     plan::{Action, Going, Prune},
     providers::access::Environment,
@@ -137,7 +138,7 @@ pub(super) fn start(
     global: &Global,
     providers: &ProviderArgs,
     log: &LogArgs,
-    network: Option<Network>,
+    reached: impl FnOnce(Config) -> Config,
 ) -> Result<Node, CliError> {
     let dir = session::data_dir(global)?;
     let binary = std::env::current_exe().map_err(|error| {
@@ -149,8 +150,8 @@ pub(super) fn start(
     let environment = Environment::of_this_process();
     let node_key = if log.new_node_key { NodeKey::Replace } else { NodeKey::PutBack };
     let journal = log.settings();
-    let config = Config { local, exec, environment, journal, node_key, network, ..Config::new(dir.clone()) };
-    let node = Node::start(config)?;
+    let config = Config { local, exec, environment, journal, node_key, ..Config::new(dir.clone()) };
+    let node = Node::start(reached(config))?;
     if let Err(error) = providers.remember(&dir) {
         tracing::warn!(%error, "name the providers again at the next start");
     }
@@ -187,7 +188,7 @@ pub(super) fn up(global: &Global, args: UpArgs) -> Result<Exit, CliError> {
     let (node, ended) = session::block_on(async {
         // Listened for before there is a node to be stopped: what comes while it starts waits until it has.
         let signals = Signals::new()?;
-        let node = start(global, &args.providers, &args.log, None)?;
+        let node = start(global, &args.providers, &args.log, identity)?;
         let ended = run(global, &node, &args, &sources, signals).await;
         Ok::<_, CliError>((node, ended))
     })??;
@@ -385,7 +386,7 @@ pub(super) fn down(global: &Global, args: DownArgs) -> Result<Exit, CliError> {
     }
     let (node, ended) = session::block_on(async {
         let signals = Signals::new()?;
-        let node = start(global, &args.providers, &args.log, None)?;
+        let node = start(global, &args.providers, &args.log, identity)?;
         let ended = take_down(&node, named, (args.force, args.timeout), signals).await;
         Ok::<_, CliError>((node, ended))
     })??;

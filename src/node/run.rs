@@ -186,7 +186,12 @@ async fn start_on(
         let agents = SocketPath::of(&for_agents).map_err(cannot("use the socket in", config.data_dir.clone()))?;
         let operators = server::Local { address: &socket, real: &real };
         let agents = server::Local { address: &agents, real: &for_agents };
-        let started = server::start(handle.clone(), key, enrolments, operators, agents, network);
+        let of_users =
+            config.socket_dir.as_deref().map(|dir| open_dir(dir).map(|()| dir.join("node.sock"))).transpose()?;
+        let address = of_users.as_deref().map(SocketPath::of).transpose();
+        let address = address.map_err(cannot("use the socket in", config.data_dir.clone()))?;
+        let users = address.as_ref().zip(of_users.as_deref()).map(|(address, real)| server::Local { address, real });
+        let started = server::start(handle.clone(), key, enrolments, operators, agents, users, network);
         Some(started.map_err(cannot("listen on", real.clone()))?)
     } else {
         None
@@ -200,6 +205,17 @@ async fn start_on(
         network: reached,
     };
     Ok(Parts { handle, started, running, server, journal, socket: Some(socket) })
+}
+
+/// Makes a directory that everybody may look into, and nobody else may change.
+fn open_dir(dir: &Path) -> Result<(), StartError> {
+    let cannot = |action: &'static str| move |source| StartError::Io { action, path: dir.to_owned(), source };
+    if !dir.exists() {
+        fs::DirBuilder::new().recursive(true).mode(0o755).create(dir).map_err(cannot("make the directory"))?;
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).map_err(cannot("open"))?;
+    }
+    ownership::check_way_to(dir)?;
+    Ok(())
 }
 
 /// The listener on the network and what it shows: both are there before anybody is let in.

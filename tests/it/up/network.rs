@@ -323,6 +323,55 @@ fn tls_is_new_and_proves_the_node() {
     node.kill();
 }
 
+#[test]
+fn a_user_of_this_machine_is_let_in_by_his_account_alone() {
+    use std::{
+        os::unix::{fs::PermissionsExt, process::CommandExt},
+        process::{Command, Stdio},
+    };
+    const NOBODY: u32 = 65_534;
+    if !rustix::process::geteuid().is_root() {
+        assert!(std::env::var_os("BAILIWICK_CI").is_none(), "only root can ask as somebody else");
+        return;
+    }
+    let open = tempfile::tempdir().expect("a folder");
+    fs::set_permissions(open.path(), fs::Permissions::from_mode(0o755)).expect("opened");
+    let (run, program) = (open.path().join("run"), open.path().join("bailiwick"));
+    fs::copy(env!("CARGO_BIN_EXE_bailiwick"), &program).expect("copied");
+    let lab = Lab::new();
+    let node = lab.start(&["serve", "--socket-dir", run.to_str().expect("text")]);
+    node.says("listening on");
+    let ask = |args: &[&str]| {
+        let mut command = Command::new(&program);
+        command.arg("--data-dir").arg(&run).args(args).uid(NOBODY).gid(NOBODY).current_dir("/").env_clear();
+        Running::of(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped())).ended()
+    };
+    ask(&["status"]).code(77).says("no account is for uid:65534");
+    lab.run(&["account", "create", "guest", "--role", "view", "--user", "65534"]).code(0);
+    assert!(ask(&["account", "whoami"]).code(0).out.contains("account:guest"));
+    ask(&["hold", "machine/web", "--reason", "x"]).code(77).says("has the role view; this needs operate");
+    lab.run(&["delete", "account/guest"]).code(0);
+    ask(&["status"]).code(77);
+    node.kill();
+}
+
+#[test]
+#[ignore = "takes long"]
+fn a_watcher_whose_token_is_revoked_sees_no_more() {
+    let site = Site::new(&[]);
+    let ada = site.account(&["ada", "--role", "view"]);
+    let mut stream = site.connect("localhost", &TLS13).expect("it listens");
+    let head = format!("GET /v1/watch HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {ada}\r\n\r\n");
+    stream.write_all(head.as_bytes()).and_then(|()| stream.flush()).expect("sent");
+    stream.read_exact(&mut [0]).expect("it is let in");
+    site.lab.run(&["account", "revoke", "ada", "--all"]).code(0);
+    let begun = Instant::now();
+    let mut rest = Vec::new();
+    drop(stream.read_to_end(&mut rest));
+    assert!(begun.elapsed() < TIME_MAX, "it ends");
+    site.node.kill();
+}
+
 /// Writes a certificate for `localhost` that proves itself, and its key.
 fn write_certificate(folder: &Path) -> (String, String) {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
