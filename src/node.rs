@@ -50,6 +50,8 @@ pub struct Started {
     pub elsewhere: Vec<String>,
     /// Where the node can be reached, if it listens.
     pub socket: Option<PathBuf>,
+    /// Where users of this machine reach it who have an account.
+    pub users: Option<PathBuf>,
     /// Where it can be reached from other machines: an address, and the fingerprint of its authority unless its certificate
     /// was given.
     pub network: Option<(SocketAddr, Option<String>)>,
@@ -76,6 +78,9 @@ impl Started {
         }
         if let Some(socket) = &self.socket {
             lines.push(format!("listening on {}", socket.display()));
+        }
+        if let Some(users) = &self.users {
+            lines.push(format!("listening on {}", users.display()));
         }
         if let Some((address, fingerprint)) = &self.network {
             lines.push(format!("listening on https://{address}"));

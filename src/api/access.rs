@@ -100,7 +100,7 @@ pub(super) async fn admit(
             request.set_payload(timed(payload));
             (next.call(request).await?, who)
         }
-        Err(failure) => (request.error_response(failure), None),
+        Err(Denied { failure, who }) => (request.error_response(failure), who),
     };
     if matches!(answer.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
         let peer = || answer.request().conn_data::<Peer>().map_or_else(|| "somebody".to_owned(), Peer::to_string);
@@ -116,26 +116,40 @@ pub(super) async fn admit(
     Ok(answer)
 }
 
+/// Who was not let in, as far as that is known, and why.
+struct Denied {
+    failure: Failure,
+    who: Option<Arc<str>>,
+}
+
+impl From<Failure> for Denied {
+    fn from(failure: Failure) -> Self {
+        Self { failure, who: None }
+    }
+}
+
 /// Who asks, if that is known and he may.
-fn let_in(need: Need, shared: &Shared, request: &HttpRequest) -> Result<Option<Caller>, Failure> {
+fn let_in(need: Need, shared: &Shared, request: &HttpRequest) -> Result<Option<Caller>, Denied> {
     let peer = request.conn_data::<Peer>().copied().unwrap_or(Peer::Local(None));
     let headers = request.headers();
     // No page has anything to do with this API: a browser that asks does so for a page of somebody else's.
     if headers.contains_key(header::ORIGIN) || headers.contains_key("sec-fetch-site") {
         let message = "this API does not answer pages in browsers";
-        return Err(Failure::new(StatusCode::FORBIDDEN, "cross-origin", message).next("leave out the header Origin"));
+        let failure = Failure::new(StatusCode::FORBIDDEN, "cross-origin", message);
+        return Err(failure.next("leave out the header Origin").into());
     }
     if matches!(peer, Peer::Remote(_)) && !is_asked_by_name(headers, &shared.names) {
         let message = "the Host header does not name this node";
         let next = "ask by its address, or by a name that `serve --tls-name` was given";
-        return Err(Failure::new(StatusCode::MISDIRECTED_REQUEST, "other-host", message).next(next));
+        return Err(Failure::new(StatusCode::MISDIRECTED_REQUEST, "other-host", message).next(next).into());
     }
     let Need::Role(needed) = need else { return Ok(None) };
     let caller = caller(shared, peer, bearer(headers))?;
     if caller.role < needed {
         let message = format!("{} has the role {}; this needs {needed}", caller.principal, caller.role);
-        return Err(Failure::new(StatusCode::FORBIDDEN, "forbidden", message)
-            .next("ask an administrator of the node, who changes roles with `bailiwick account`"));
+        let failure = Failure::new(StatusCode::FORBIDDEN, "forbidden", message)
+            .next("ask an administrator of the node, who changes roles with `bailiwick account`");
+        return Err(Denied { failure, who: Some(caller.principal) });
     }
     Ok(Some(caller))
 }

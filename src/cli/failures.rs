@@ -272,8 +272,11 @@ impl From<ClientError> for CliError {
                 .because(source)
                 .next(format!("nothing was sent; check that it is a node that listens at {}", node.url)),
             // Who is asked knows only that this is not enough; where a better token comes from is known here.
-            ClientError::Refused { status: 401, problem } => {
-                let problem = Problem { code: "unauthorized".into(), ..problem };
+            ClientError::Refused { status: 401, mut problem } => {
+                if Exit::of_failure(&problem.code) != Exit::NoPermission {
+                    // It is no answer of a node's.
+                    problem.code = "unauthorized".into();
+                }
                 Self::from(problem).next("log in with a token that is valid: `bailiwick login URL`")
             }
             ClientError::Refused { problem, .. } => problem.into(),

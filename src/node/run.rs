@@ -202,6 +202,7 @@ async fn start_on(
         clock: told,
         elsewhere: told_elsewhere,
         socket: config.listen.then(|| config.data_dir.join("node.sock")),
+        users: config.socket_dir.as_ref().filter(|_| config.listen).map(|dir| dir.join("node.sock")),
         network: reached,
     };
     Ok(Parts { handle, started, running, server, journal, socket: Some(socket) })

@@ -145,7 +145,7 @@ fn at(server: &Server, ca: &Ca, words: &[&str]) -> Result<Exit, CliError> {
 fn no_command_falls_back_to_a_journal_or_speaks_of_a_data_directory_here() {
     // given: a server that nobody here trusts, and one that does not know who asks
     const UNKNOWN: &str = "HTTP/1.1 401 Unauthorized\r\nconnection: close\r\n\r\n\
-                           {\"code\":\"expired\",\"message\":\"it has ended\"}";
+                           {\"code\":\"expired-token\",\"message\":\"it has ended\"}";
     let (ca, other) = (Ca::new("lab"), Ca::new("other"));
     let server = Server::start(ca.issue("localhost", 2099), UNKNOWN);
     for words in [
@@ -165,7 +165,7 @@ fn no_command_falls_back_to_a_journal_or_speaks_of_a_data_directory_here() {
         // then
         assert_eq!(untrusted.code, "untrusted-node", "{words:?}");
         assert!(untrusted.next_step.contains("compare the fingerprint"), "{untrusted:?}");
-        assert_eq!((&*unknown.code, &*unknown.message), ("unauthorized", "it has ended"), "{words:?}");
+        assert_eq!((&*unknown.code, &*unknown.message), ("expired-token", "it has ended"), "{words:?}");
         assert!(unknown.next_step.contains("`bailiwick login URL`"), "{unknown:?}");
     }
     assert_eq!(server.asked().len(), 9);

@@ -195,6 +195,8 @@ fn a_role_may_do_what_its_routes_need_and_no_more() {
             }
         }
     }
+    let denied = site.lab.run(&["log", "node/denials"]).code(0).out;
+    assert!(denied.contains("to account:view (forbidden)"), "{denied}");
     let wrong = site.ask_with(&tokens[0], "GET", "/v1/pools/x", "");
     assert_eq!((wrong.status, &wrong.body["code"]), (404, &json!("not-found")), "{wrong:?}");
     let wrong = site.ask_with(&tokens[2], "POST", "/v1/status", "{}");
