@@ -245,11 +245,12 @@ async fn a_file_that_nobody_has_is_taken_over() {
     lab.assert_nothing_left("at the end");
 }
 
-/// A program of our own.
+/// A program of our own. Another process writes it: what another thread starts at the same moment would inherit the open file,
+/// and nobody can run what somebody has open to write.
 pub fn script(path: &std::path::Path, body: &str) {
-    use std::os::unix::fs::PermissionsExt;
-    fs::write(path, format!("#!/bin/sh\n{body}\n")).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut install = std::process::Command::new("sh");
+    install.args(["-c", "printf '%s' \"$1\" >\"$0\" && chmod 755 \"$0\""]).arg(path);
+    assert!(install.arg(format!("#!/bin/sh\n{body}\n")).status().unwrap().success());
 }
 
 #[tokio::test]
