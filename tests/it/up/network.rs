@@ -369,10 +369,11 @@ fn a_watcher_whose_token_is_revoked_sees_no_more() {
     stream.write_all(head.as_bytes()).and_then(|()| stream.flush()).expect("sent");
     stream.read_exact(&mut [0]).expect("it is let in");
     site.lab.run(&["account", "revoke", "ada", "--all"]).code(0);
-    let begun = Instant::now();
-    let mut rest = Vec::new();
-    drop(stream.read_to_end(&mut rest));
-    assert!(begun.elapsed() < TIME_MAX, "it ends");
+    // Signs of life go on until it ends, so a time-out of one read would never come.
+    let (until, mut piece) = (Instant::now() + TIME_MAX, [0; 4096]);
+    while matches!(stream.read(&mut piece), Ok(1..)) {
+        assert!(Instant::now() < until, "it does not end");
+    }
     site.node.kill();
 }
 
@@ -425,29 +426,27 @@ fn thousands_of_slow_connections_keep_nobody_out_and_are_dropped() {
         let head =
             "POST /v1/plan HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n";
         stream.write_all(format!("{head}{body}").as_bytes()).expect("sent");
-        stream.set_read_timeout(Some(TIME_MAX)).expect("set");
+        stream.set_read_timeout(Some(TIME_MAX / 2)).expect("set");
         stream
     };
-    let took = |lab: &Lab| {
-        let begun = Instant::now();
+    let slow: Vec<UnixStream> = (0..800).map(|_| half("{")).collect();
+    for _ in 0..20 {
         let (head, _) = lab.http("GET", "/v1/node", "");
         assert!(head.starts_with("HTTP/1.1 200"), "{head}");
-        begun.elapsed()
-    };
-    let slow: Vec<UnixStream> = (0..800).map(|_| half("{")).collect();
-    let begun = Instant::now();
-    let mut most = Duration::ZERO;
-    for _ in 0..20 {
-        most = most.max(took(&lab));
     }
-    assert!(most < Duration::from_secs(5), "{most:?}: the slow ones are in the way");
+    // They were answered beside the slow ones, not after them: the last of these still waits.
+    let mut last = slow.last().expect("many");
+    last.set_nonblocking(true).expect("set");
+    let waits = last.read(&mut [0]).expect_err("nothing is answered yet");
+    assert_eq!(waits.kind(), io::ErrorKind::WouldBlock);
+    last.set_nonblocking(false).expect("set");
     for mut stream in slow {
+        // One that is not dropped within the time of a read fails here.
         let mut answer = Vec::new();
-        drop(stream.read_to_end(&mut answer));
+        stream.read_to_end(&mut answer).expect("dropped in time");
         let text = String::from_utf8_lossy(&answer);
         assert!(answer.is_empty() || text.contains("too-slow"), "{text}");
     }
-    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}: they are dropped late", begun.elapsed());
     assert!(!lab.run(&["log"]).code(0).out.contains("silent"), "agents have a way of their own");
     node.kill();
 }

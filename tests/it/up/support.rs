@@ -110,7 +110,7 @@ impl Lab {
                     let effect = entry.file_name().to_string_lossy().into_owned();
                     tokens.extend(token.map(|token| (effect, token)));
                 }
-                std::thread::sleep(Duration::from_millis(1));
+                pause();
             }
             tokens
         });
