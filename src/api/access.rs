@@ -10,7 +10,7 @@ use actix_web::{
     body::BoxBody,
     dev::{ServiceRequest, ServiceResponse},
     http::{
-        StatusCode,
+        Method, StatusCode,
         header::{self, HeaderMap},
     },
     middleware::Next,
@@ -26,6 +26,7 @@ use super::{
     body::timed,
     connection::Peer,
     errors::{Code, Failure},
+    rates::Asked,
     shared::Shared,
 };
 use crate::{handle::user, view::Fleet};
@@ -62,12 +63,14 @@ pub(super) struct Caller {
     pub kinds: Option<Arc<BTreeSet<String>>>,
     /// When what it proved itself with ends.
     pub expires: Option<Timestamp>,
+    /// Whether it may ask only so often.
+    is_counted: bool,
 }
 
 impl Caller {
     /// A user of the node's own machine who owns it.
     fn owner(id: u32) -> Self {
-        Self { principal: user(id).into(), role: Role::Admin, kinds: None, expires: None }
+        Self { principal: user(id).into(), role: Role::Admin, kinds: None, expires: None, is_counted: false }
     }
 
     fn of(account: &InForce<'_, Account>, expires: Option<Timestamp>) -> Self {
@@ -77,6 +80,7 @@ impl Caller {
             role: account.says.role,
             kinds: (!kinds.is_empty()).then(|| Arc::new(kinds.clone())),
             expires,
+            is_counted: true,
         }
     }
 }
@@ -151,7 +155,24 @@ fn let_in(need: Need, shared: &Shared, request: &HttpRequest) -> Result<Option<C
             .next("ask an administrator of the node, who changes roles with `bailiwick account`");
         return Err(Denied { failure, who: Some(caller.principal) });
     }
+    if caller.is_counted {
+        let asked = if request.method() == Method::GET { Asked::Question } else { Asked::Change };
+        within_rate(shared, &caller.principal, asked)?;
+    }
     Ok(Some(caller))
+}
+
+/// Refuses a principal who asks too often, and says when to come back.
+///
+/// # Errors
+/// If he does.
+pub(super) fn within_rate(shared: &Shared, principal: &Arc<str>, asked: Asked) -> Result<(), Failure> {
+    shared.rates.take(principal, asked, shared.node.now()).map_err(|wait_ms| {
+        let message = format!("{principal} asks too often");
+        Failure::new(StatusCode::TOO_MANY_REQUESTS, "too-often", message)
+            .next(&format!("retry in {wait_ms} ms"))
+            .retry_after(wait_ms)
+    })
 }
 
 /// Who is at the other end, with this token.

@@ -25,7 +25,7 @@ use super::{
 use crate::view::Fleet;
 
 pub(super) fn routes(routes: &mut Routes<'_>) {
-    routes.post("/accounts", Need::Role(Role::Admin), SMALL, change);
+    routes.post("/accounts", Need::Role(Role::Admin), SMALL, "Creates an account, adds a token or revokes it", change);
 }
 
 async fn change(asker: Asker, wanted: web::Json<ChangeAccount>) -> Result<web::Json<Decided>, Failure> {

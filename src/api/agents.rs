@@ -12,8 +12,9 @@ use bailiwick_actors::{
 };
 
 use super::{
-    access::{Need, bearer},
+    access::{Need, bearer, within_rate},
     errors::Failure,
+    rates::Asked,
     routes::Routes,
     shared::Shared,
     wire::{agent, storage},
@@ -29,9 +30,27 @@ const OUTCOMES_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 pub(super) fn routes(routes: &mut Routes<'_>) {
     routes
-        .post("/agents/{machine}/report", Need::Agent, REPORT_BYTES_MAX, report)
-        .post("/agents/{machine}/storage", Need::Agent, OUTCOMES_BYTES_MAX, storage)
-        .post("/agents/{machine}/join", Need::Agent, REPORT_BYTES_MAX, join);
+        .post(
+            "/agents/{machine}/report",
+            Need::Agent,
+            REPORT_BYTES_MAX,
+            "An agent reports and is told what its machine should look like",
+            report,
+        )
+        .post(
+            "/agents/{machine}/storage",
+            Need::Agent,
+            OUTCOMES_BYTES_MAX,
+            "An agent asks for storage jobs and tells how they went",
+            storage,
+        )
+        .post(
+            "/agents/{machine}/join",
+            Need::Agent,
+            REPORT_BYTES_MAX,
+            "An agent joins with the token of its machine, once",
+            join,
+        );
 }
 
 /// Lets an agent in that has the token which its machine was made with; from then on it has one of its own.
@@ -119,8 +138,12 @@ async fn storage(
 fn authorised(shared: &Shared, machine: &str, effect: EffectId, request: &HttpRequest) -> Result<Name, Failure> {
     let token = bearer(request.headers()).unwrap_or_default();
     // An unknown machine and a wrong token look the same: nothing can be found out by asking.
-    let machine = machine.parse().map_err(|_| denied())?;
-    if is_agent_token(&shared.key, effect, token) { Ok(machine) } else { Err(denied()) }
+    let machine: Name = machine.parse().map_err(|_| denied())?;
+    if !is_agent_token(&shared.key, effect, token) {
+        return Err(denied());
+    }
+    within_rate(shared, &format!("agent:{effect}").into(), Asked::Report)?;
+    Ok(machine)
 }
 
 fn denied() -> Failure {

@@ -36,15 +36,21 @@ const ITEMS_MAX: usize = 10_000;
 pub(super) fn routes(routes: &mut Routes<'_>) {
     let operate = Need::Role(Role::Operate);
     routes
-        .post("/apply", operate, MANIFESTS, apply)
-        .post("/plan", Need::Role(Role::View), MANIFESTS, plan)
-        .post("/remove", operate, MANIFESTS, remove)
-        .post("/import", operate, SMALL, import)
-        .post("/pools", operate, SMALL, change_pool)
-        .post("/retry", operate, SMALL, retry)
-        .post("/retry-failed", operate, SMALL, retry_failed)
-        .post("/rollout", operate, SMALL, rollout)
-        .post("/enable-ha", operate, SMALL, enable_ha);
+        .post("/apply", operate, MANIFESTS, "Declares what manifests say: all of it or nothing", apply)
+        .post("/plan", Need::Role(Role::View), MANIFESTS, "What applying them would do", plan)
+        .post("/remove", operate, MANIFESTS, "Removes objects, and says what stands in the way", remove)
+        .post("/import", operate, SMALL, "Takes over a volume that exists already", import)
+        .post("/pools", operate, SMALL, "Creates or removes a storage pool, or makes it the default", change_pool)
+        .post("/retry", operate, SMALL, "Tries again what was given up for one object", retry)
+        .post("/retry-failed", operate, SMALL, "Tries again all that failed with such faults", retry_failed)
+        .post(
+            "/rollout",
+            operate,
+            SMALL,
+            "Pauses, resumes, restarts or undoes the rollout of a machine deployment",
+            rollout,
+        )
+        .post("/enable-ha", operate, SMALL, "Sets how many servers of a replica set vote", enable_ha);
 }
 
 async fn apply(asker: Asker, declare: web::Json<Declare>) -> Result<web::Json<Changed>, Failure> {

@@ -4,7 +4,10 @@ use std::fmt;
 
 use actix_web::{
     HttpResponse, ResponseError,
-    http::{StatusCode, header::WWW_AUTHENTICATE},
+    http::{
+        StatusCode,
+        header::{RETRY_AFTER, WWW_AUTHENTICATE},
+    },
 };
 use bailiwick_actors::shell::AskError;
 use bailiwick_journal::{AppendError, ReadError};
@@ -20,6 +23,8 @@ use crate::{
 pub(super) struct Failure {
     status: StatusCode,
     pub(super) problem: Problem,
+    /// When to come back, in milliseconds from now.
+    retry_after_ms: Option<u64>,
 }
 
 /// The code of a problem, for whoever sees the answer on its way out.
@@ -28,12 +33,21 @@ pub(super) struct Code(pub String);
 
 impl Failure {
     pub(super) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
-        Self { status, problem: Problem { code: code.into(), message: message.into(), ..Problem::default() } }
+        Self {
+            status,
+            problem: Problem { code: code.into(), message: message.into(), ..Problem::default() },
+            retry_after_ms: None,
+        }
     }
 
     /// Something that cannot be, and is told instead of ending the server.
     pub(super) fn internal(message: &str) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+    }
+
+    pub(super) fn retry_after(mut self, wait_ms: u64) -> Self {
+        self.retry_after_ms = Some(wait_ms);
+        self
     }
 
     pub(super) fn next(mut self, next_step: &str) -> Self {
@@ -62,6 +76,9 @@ impl ResponseError for Failure {
         if self.status == StatusCode::UNAUTHORIZED {
             answer.insert_header((WWW_AUTHENTICATE, "Bearer"));
         }
+        if let Some(wait_ms) = self.retry_after_ms {
+            answer.insert_header((RETRY_AFTER, wait_ms.div_ceil(1_000)));
+        }
         let mut answer = answer.json(&self.problem);
         answer.extensions_mut().insert(Code(self.problem.code.clone()));
         answer
@@ -76,7 +93,7 @@ impl From<Problem> for Failure {
             "integrity" => StatusCode::INTERNAL_SERVER_ERROR,
             _ => StatusCode::BAD_REQUEST,
         };
-        Self { status, problem }
+        Self { status, problem, retry_after_ms: None }
     }
 }
 

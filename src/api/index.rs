@@ -1,33 +1,49 @@
 //! What there is to ask, who asks, and whether the node is well.
 
-use actix_web::{HttpResponse, http::StatusCode, web};
+use actix_web::{http::StatusCode, web};
 use bailiwick_actors::document::Role;
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{
     access::Need,
     asker::Asker,
+    described::{Plain, Sent},
     errors::Failure,
+    openapi::document,
     routes::{Route, Routes},
     shared::Shared,
 };
 
 pub(super) fn routes(routes: &mut Routes<'_>) {
     let view = Need::Role(Role::View);
-    routes.get("/routes", view, all_routes).get("/whoami", view, whoami);
+    routes
+        .get("/routes", view, "What there is to ask, and whom for", all_routes)
+        .get("/openapi.json", view, "This API as OpenAPI 3.1", openapi)
+        .get("/whoami", view, "Who asks, and what he may do", whoami);
 }
 
 /// For whatever starts and watches the node's process: no secret is needed, and none is told.
 pub(super) fn health(routes: &mut Routes<'_>) {
-    routes.get("/healthz", Need::Anyone, healthz).get("/readyz", Need::Anyone, readyz);
+    routes.get("/healthz", Need::Anyone, "Whether the process serves requests", healthz).get(
+        "/readyz",
+        Need::Anyone,
+        "Whether the node decides and records",
+        readyz,
+    );
 }
 
 async fn all_routes(routes: web::Data<Vec<Route>>) -> web::Json<Vec<Route>> {
     web::Json(routes.to_vec())
 }
 
+async fn openapi(routes: web::Data<Vec<Route>>) -> web::Json<Value> {
+    web::Json(document(&routes))
+}
+
 /// Who asks, and what he may do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct WhoAmI {
     principal: String,
@@ -50,16 +66,16 @@ async fn whoami(asker: Asker) -> web::Json<WhoAmI> {
 }
 
 /// The process serves requests.
-async fn healthz() -> HttpResponse {
-    HttpResponse::Ok().content_type("text/plain; charset=utf-8").body("ok\n")
+async fn healthz() -> Sent<Plain> {
+    Sent::body("ok\n")
 }
 
 /// The node decides and records.
-async fn readyz(shared: web::Data<Shared>) -> Result<HttpResponse, Failure> {
+async fn readyz(shared: web::Data<Shared>) -> Result<Sent<Plain>, Failure> {
     shared.node.stats().await?;
     let host = shared.node.look_at_host();
     match host.trouble.first() {
-        None => Ok(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body("ok\n")),
+        None => Ok(Sent::body("ok\n")),
         Some(trouble) => {
             let status = StatusCode::SERVICE_UNAVAILABLE;
             Err(Failure::new(status, "not-ready", trouble.why.clone()).next("`bailiwick status` says more"))

@@ -8,10 +8,7 @@ use std::{
     time::Duration,
 };
 
-use actix_web::{
-    HttpResponse,
-    web::{self, Bytes},
-};
+use actix_web::web::{self, Bytes};
 use bailiwick_actors::document::Role;
 use bailiwick_journal::OpenError;
 use rustix::process::setpriority_process;
@@ -19,6 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{
     access::Need,
+    described::{Media, Sent},
     errors::Failure,
     routes::Routes,
     shared::Shared,
@@ -42,16 +40,15 @@ const NICE: i32 = 10;
 pub(super) fn routes(routes: &mut Routes<'_>) {
     // Each of them reads all that there is.
     let operate = Need::Role(Role::Operate);
-    routes.get("/journal/export", operate, export).get("/journal/check", operate, check).get(
-        "/journal/stat",
-        operate,
-        stat,
-    );
+    routes
+        .get("/journal/export", operate, "The whole journal, one JSON object per line", export)
+        .get("/journal/check", operate, "Whether the journal is whole", check)
+        .get("/journal/stat", operate, "How much there is in the journal, by kind and stream", stat);
 }
 
 /// All of it up to what is durable now, line by line. If it fails on its way, the connection breaks off: a whole export
 /// ends with the line that counts it.
-async fn export(shared: web::Data<Shared>) -> Result<HttpResponse, Failure> {
+async fn export(shared: web::Data<Shared>) -> Result<Sent<JsonLines>, Failure> {
     let journal = shared.node.local_journal();
     let (chunks, waiting) = mpsc::channel(CHUNKS_WAITING);
     let run = move || {
@@ -63,7 +60,15 @@ async fn export(shared: web::Data<Shared>) -> Result<HttpResponse, Failure> {
         }
     };
     on_its_own_thread("journal-export", run)?;
-    Ok(HttpResponse::Ok().content_type("application/x-ndjson").body(Pieces(waiting)))
+    Ok(Sent::body(Pieces(waiting)))
+}
+
+/// One JSON object per line.
+#[derive(Debug)]
+enum JsonLines {}
+
+impl Media for JsonLines {
+    const TYPE: &'static str = "application/x-ndjson";
 }
 
 async fn check(shared: web::Data<Shared>) -> Result<web::Json<Checked>, Failure> {

@@ -30,9 +30,21 @@ use crate::{
 
 pub(super) fn routes(routes: &mut Routes<'_>) {
     routes
-        .post("/operate", Need::Role(Role::Operate), SMALL, operate)
+        .post(
+            "/operate",
+            Need::Role(Role::Operate),
+            SMALL,
+            "Holds, keeps, adopts, disowns or protects an object",
+            operate,
+        )
         // All times that anybody sees depend on it.
-        .post("/clock/correct", Need::Role(Role::Admin), SMALL, correct_clock);
+        .post(
+            "/clock/correct",
+            Need::Role(Role::Admin),
+            SMALL,
+            "Records by how much the node's time is ahead",
+            correct_clock,
+        );
 }
 
 /// Records by how much the node's time is ahead of the clock.

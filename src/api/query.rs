@@ -1,29 +1,43 @@
 //! Questions: asked in the same way of a running node and of a stopped node's journal, and answered by the same code.
 
+use std::collections::BTreeMap;
+
 use bailiwick_actors::{
-    document,
     policy::Document,
     replay,
     supervisor::{machine_sets, machines, replica_sets, storage},
     vocab::{HarvestMode, Timestamp},
 };
 use bailiwick_journal::{Journal, Position, StreamId, Version};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::wire::{change::Rehearse, problem::Problem};
+use super::{
+    lists::{self, json},
+    wire::{
+        change::Rehearse,
+        problem::Problem,
+        question::{
+            AtParameters, DiffParameters, HarvestParameters, ListParameters, ReplayParameters, ScheduleParameters,
+            WhyParameters,
+        },
+    },
+};
 use crate::{
     audit::{self, About, Side, why},
     view::{self, At, Calendar, ClockReport, ClockStep, Fleet, HostTrouble, LogFilter, Only, Selector},
 };
 
-/// What a question may add to its path: `?at=@17&limit=20`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What the question for the log may add to its path: `?at=@17&limit=20`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Parameters {
     /// `@POSITION`, milliseconds since 1970, or `-` and how many milliseconds ago.
+    #[schemars(regex(pattern = r"^(@[0-9]{1,19}|-?[0-9]{1,15})$"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+    /// At most so many; 100 unless said, 1000 at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
     /// Only this entity.
@@ -35,9 +49,6 @@ pub struct Parameters {
     /// Only this outcome: `done`, `nothing`, `refused`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
-    /// As if this harvest mode were in force.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mode: Option<HarvestMode>,
     /// Only with this reason: `worth-retrying`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -50,37 +61,10 @@ pub struct Parameters {
     /// Only what this entry rests on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause_of: Option<u64>,
-    /// Only this side of the entity: `health`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub side: Option<String>,
-    /// What followed from it, instead of what led to it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub forward: bool,
-    /// Only what has such labels: `tier=front,role!=writer`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub selector: Option<String>,
     /// Only what was decided at or after this moment.
+    #[schemars(regex(pattern = r"^(@[0-9]{1,19}|-?[0-9]{1,15})$"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-}
-
-/// What the question for a difference adds: `?from=@12&to=@30&kind=machine`.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct DiffParameters {
-    pub from: String,
-    pub to: Option<String>,
-    pub entity: Option<StreamId>,
-    pub kind: Option<String>,
-}
-
-/// What the question for a replay adds: `?all=true&to=17`.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ReplayParameters {
-    #[serde(default)]
-    pub all: bool,
-    pub to: Option<u64>,
 }
 
 /// A question.
@@ -148,31 +132,35 @@ pub fn moment_text(at: At) -> String {
 impl Query {
     /// The path that asks it.
     pub fn path(&self) -> String {
-        let none = Parameters::default;
-        let (path, parameters, at) = match self {
-            Self::Status { at } => ("/v1/status".to_owned(), none(), at),
+        let at = |at: &Option<At>| AtParameters { at: at.map(moment_text) };
+        match self {
+            Self::Status { at: moment } => asked("/v1/status", &at(moment)),
             Self::List { kind, selector, at } => {
                 let selector = (!selector.is_everything()).then(|| selector.to_string());
-                (format!("/v1/entities/{kind}"), Parameters { selector, ..none() }, at)
+                asked(&format!("/v1/entities/{kind}"), &ListParameters { selector, at: at.map(moment_text) })
             }
-            Self::Describe { entity, at } => (format!("/v1/entities/{entity}"), none(), at),
-            Self::Log { filter } => return asked("/v1/log", filter),
+            Self::Describe { entity, at: moment } => asked(&format!("/v1/entities/{entity}"), &at(moment)),
+            Self::Log { filter } => asked("/v1/log", filter),
             Self::Schedule { limit, at } => {
-                ("/v1/schedule".to_owned(), Parameters { limit: Some(*limit), ..none() }, at)
+                asked("/v1/schedule", &ScheduleParameters { limit: Some(*limit), at: at.map(moment_text) })
             }
-            Self::Why { about: About::Entry(position), forward, at } => {
-                (format!("/v1/why/@{position}"), Parameters { forward: *forward, ..none() }, at)
+            Self::Why { about, forward, at } => {
+                let (about, side) = match about {
+                    About::Entry(position) => (format!("@{position}"), None),
+                    About::Entity { entity, side } => (entity.to_string(), side.map(|side| side.to_string())),
+                };
+                asked(&format!("/v1/why/{about}"), &WhyParameters { side, forward: *forward, at: at.map(moment_text) })
             }
-            Self::Why { about: About::Entity { entity, side }, forward, at } => {
-                let side = side.map(|side| side.to_string());
-                (format!("/v1/why/{entity}"), Parameters { side, forward: *forward, ..none() }, at)
+            Self::WhyNot { entity, wanted, at: moment } => {
+                asked(&format!("/v1/why-not/{wanted}/{entity}"), &at(moment))
             }
-            Self::WhyNot { entity, wanted, at } => (format!("/v1/why-not/{wanted}/{entity}"), none(), at),
-            Self::Harvest { mode, at } => ("/v1/harvest".to_owned(), Parameters { mode: *mode, ..none() }, at),
-            Self::Pending { at } => ("/v1/pending".to_owned(), none(), at),
-            Self::Storage { at } => ("/v1/storage".to_owned(), none(), at),
-            Self::Pools { at } => ("/v1/pools".to_owned(), none(), at),
-            Self::Clock => return "/v1/clock".to_owned(),
+            Self::Harvest { mode, at } => {
+                asked("/v1/harvest", &HarvestParameters { mode: *mode, at: at.map(moment_text) })
+            }
+            Self::Pending { at: moment } => asked("/v1/pending", &at(moment)),
+            Self::Storage { at: moment } => asked("/v1/storage", &at(moment)),
+            Self::Pools { at: moment } => asked("/v1/pools", &at(moment)),
+            Self::Clock => "/v1/clock".to_owned(),
             Self::Diff { from, to, only } => {
                 let (entity, kind) = match only.clone() {
                     Only::All => (None, None),
@@ -180,16 +168,15 @@ impl Query {
                     Only::Kind(kind) => (None, Some(kind)),
                 };
                 let (from, to) = (moment_text(*from), to.map(moment_text));
-                return asked("/v1/diff", &DiffParameters { from, to, entity, kind });
+                asked("/v1/diff", &DiffParameters { from, to, entity, kind })
             }
             Self::Replay { options } => {
                 let to = options.to.map(|to| to.0);
-                return asked("/v1/audit/replay", &ReplayParameters { all: options.all, to });
+                asked("/v1/audit/replay", &ReplayParameters { all: options.all, to })
             }
             // Asked with a body: the settings.
-            Self::Rehearse { .. } => return "/v1/audit/rehearse".to_owned(),
-        };
-        asked(&path, &Parameters { at: at.map(moment_text), ..parameters })
+            Self::Rehearse { .. } => "/v1/audit/rehearse".to_owned(),
+        }
     }
 
     /// What is sent with the question, if it says more than a path can.
@@ -321,34 +308,14 @@ impl Query {
             Self::List { kind, selector, .. } if !selector.is_everything() && !view::has_labels(kind) => {
                 Err(Problem { next_step: Some("leave --selector out".into()), ..bad(&format!("no {kind} has labels")) })
             }
-            Self::List { kind, selector, .. } => marked(
-                fleet,
-                kind,
-                match kind.as_str() {
-                    "machine" => {
-                        let mut machines = view::machines(fleet);
-                        machines.retain(|machine| selector.selects(&machine.labels));
-                        json(&machines)
-                    }
-                    "volume" => json(&view::volumes(fleet)),
-                    "volume-attachment" => json(&view::attachments(fleet)),
-                    "filesystem" => json(&view::filesystems(fleet)),
-                    "filesystem-attachment" => json(&view::filesystem_attachments(fleet)),
-                    "machine-set" => json(&view::machine_sets(fleet)),
-                    "machine-deployment" => json(&view::machine_deployments(fleet)),
-                    "machine-class" => json(&view::machine_classes(fleet)),
-                    "replica-set" => json(&view::replica_sets(fleet)),
-                    "member" => json(&view::members(fleet)),
-                    "policy" => json(&view::policies(fleet)),
-                    kind => match document::Kind::of(kind) {
-                        Some(kind) => json(&view::documents(fleet, kind)),
-                        None => match view::added_rows(fleet).find(|(name, _)| *name == kind) {
-                            Some((_, rows)) => json(&rows),
-                            None => Err(unknown_kind(fleet, kind)),
-                        },
-                    },
-                },
-            ),
+            Self::List { kind, selector, .. } => {
+                let mut rows = lists::rows(fleet, kind).unwrap_or_else(|| Err(unknown_kind(fleet, kind)))?;
+                if let (false, Value::Array(all)) = (selector.is_everything(), &mut rows) {
+                    all.retain(|row| selector.selects(&labels(row)));
+                }
+                mark(fleet, kind, &mut rows);
+                Ok(rows)
+            }
             Self::Describe { entity, .. } => match view::describe(journal, fleet, entity).map_err(unreadable)? {
                 Some(description) => json(&description),
                 None => Err(no_entity(fleet, entity)),
@@ -401,6 +368,15 @@ pub(super) fn selector(text: &str) -> Result<Selector, Problem> {
     text.parse().map_err(|error: view::InvalidSelector| bad(&error.to_string()))
 }
 
+/// An explanation, also as text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ToldWhy {
+    #[serde(flatten)]
+    pub why: why::Why,
+    /// The same for people.
+    pub text: String,
+}
+
 fn answer_why(
     journal: &dyn Journal,
     fleet: &Fleet,
@@ -411,11 +387,7 @@ fn answer_why(
     let until = position(journal, at)?;
     let found = if forward { why::following(journal, about, until) } else { why::why(journal, about, until) };
     match (found.map_err(unreadable)?, about) {
-        (Some(why), _) => {
-            let mut answer = json(&why)?;
-            answer["text"] = why.to_string().into();
-            Ok(answer)
-        }
+        (Some(why), _) => json(&ToldWhy { text: why.to_string(), why }),
         (None, About::Entry(position)) => {
             Err(not_found(&format!("entry {position} does not exist"), &format!("the last entry is {until}")))
         }
@@ -558,15 +530,6 @@ pub fn position(journal: &dyn Journal, at: Option<At>) -> Result<Position, Probl
     }
 }
 
-fn json(value: &impl Serialize) -> Result<Value, Problem> {
-    serde_json::to_value(value).map_err(|error| Problem {
-        code: "internal".into(),
-        message: "cannot write the answer as JSON".into(),
-        detail: vec![error.to_string()],
-        next_step: None,
-    })
-}
-
 fn unreadable(error: impl std::error::Error) -> Problem {
     Problem {
         code: "integrity".into(),
@@ -580,16 +543,20 @@ fn bad(message: &str) -> Problem {
     Problem { code: "bad-request".into(), message: message.into(), ..Problem::default() }
 }
 
-/// The rows of a list, with a mark on those that are protected from deletion.
-fn marked(fleet: &Fleet, kind: &str, rows: Result<Value, Problem>) -> Result<Value, Problem> {
-    let mut rows = rows?;
+/// Marks the rows of those that are protected from deletion.
+fn mark(fleet: &Fleet, kind: &str, rows: &mut Value) {
     for row in rows.as_array_mut().into_iter().flatten() {
         let stream = row["name"].as_str().and_then(|name| StreamId::new(kind, name).ok());
         if stream.is_some_and(|stream| fleet.is_protected(&stream)) {
             row["protected"] = true.into();
         }
     }
-    Ok(rows)
+}
+
+/// The labels in a row.
+fn labels(row: &Value) -> BTreeMap<String, String> {
+    let labels = row["labels"].as_object().into_iter().flatten();
+    labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
 }
 
 fn unknown_kind(fleet: &Fleet, kind: &str) -> Problem {

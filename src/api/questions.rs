@@ -1,168 +1,217 @@
 //! Questions over HTTP.
 
-use actix_web::{HttpResponse, http::StatusCode, web};
+use actix_web::{http::StatusCode, web};
 use bailiwick_actors::{document::Role, replay::Options, shell::AskError};
 use bailiwick_journal::{Position, StreamId};
-use serde_json::Value;
 
 use super::{
     access::Need,
+    described::{Media, Sent, Told},
     errors::Failure,
-    query::{DiffParameters, LIMIT_DEFAULT, PAGE_MAX, Parameters, Query, ReplayParameters, about, moment, selector},
+    lists::{AnyDescription, AnyRow},
+    query::{LIMIT_DEFAULT, PAGE_MAX, Parameters, Query, ToldWhy, about, moment, selector},
     routes::{Routes, SMALL},
     shared::Shared,
-    wire::{change::Rehearse, problem::Problem},
+    wire::{
+        change::Rehearse,
+        node::AboutNode,
+        problem::Problem,
+        question::{
+            AtParameters, DiffParameters, HarvestParameters, ListParameters, ReplayParameters, ScheduleParameters,
+            WhyParameters,
+        },
+    },
 };
-use crate::view::{self, At, Only};
+use crate::{
+    audit,
+    view::{self, At, Only},
+    words::Line,
+};
 
-type Answer = Result<web::Json<Value>, Failure>;
+type Answer<T> = Result<Told<T>, Failure>;
 
 pub(super) fn routes(routes: &mut Routes<'_>) {
     let view = Need::Role(Role::View);
     routes
-        .get("/node", view, node)
-        .get("/metrics", view, metrics)
-        .get("/status", view, status)
-        .get("/clock", view, clock)
-        .get("/pending", view, pending)
-        .get("/storage", view, storage)
-        .get("/pools", view, pools)
-        .get("/log", view, log)
-        .get("/schedule", view, schedule)
-        .get("/diff", view, diff)
-        .get("/audit/replay", view, replay)
-        .post("/audit/rehearse", view, SMALL, rehearse)
-        .get("/why/{entity:.*}", view, why)
-        .get("/why-not/{wanted}/{entity:.*}", view, why_not)
-        .get("/harvest", view, harvest)
-        .get("/entities/{kind}", view, list)
-        .get("/entities/{entity:.*}", view, describe);
+        .get("/node", view, "The node itself: its release, its journal, its load", node)
+        .get("/metrics", view, "Gauges and counters for Prometheus", metrics)
+        .get("/status", view, "How everything is, trouble first", status)
+        .get("/clock", view, "How the node's time compares with the clock", clock)
+        .get("/pending", view, "What is declared and not there yet", pending)
+        .get("/storage", view, "What storage there is, where it is attached, and how", storage)
+        .get("/pools", view, "The pools that storage can come from", pools)
+        .get("/log", view, "Decisions, in the order in which they were made", log)
+        .get("/schedule", view, "What happens next by itself", schedule)
+        .get("/diff", view, "What is different between two moments", diff)
+        .get("/audit/replay", view, "Decides history again and compares", replay)
+        .post("/audit/rehearse", view, SMALL, "Decides history again under another policy", rehearse)
+        .get("/why/{entry}", view, "What led to one entry, `@17`, or followed from it", why_entry)
+        .get("/why/{kind}/{name:.*}", view, "What led to the last thing that mattered about an object", why)
+        .get("/why-not/{goal}/{kind}/{name:.*}", view, "What an object still needs to be like this", why_not)
+        .get("/harvest", view, "Instances that nobody knows, and what would become of them", harvest)
+        .get(LIST, view, "The objects of a kind", list)
+        .get(DESCRIBE, view, "Everything about one object", describe);
 }
 
-async fn node(shared: web::Data<Shared>) -> Answer {
+/// The path that lists the objects of a kind.
+pub(super) const LIST: &str = "/entities/{kind}";
+/// The path that describes one object.
+pub(super) const DESCRIBE: &str = "/entities/{kind}/{name:.*}";
+
+async fn node(shared: web::Data<Shared>) -> Result<web::Json<AboutNode>, Failure> {
     let stats = shared.node.stats().await?;
     let journal = shared.node.journal();
-    let head = journal.head();
-    Ok(web::Json(serde_json::json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "pid": std::process::id(),
-        "journal": journal.id(),
-        "position": head.position,
-        "time": shared.node.now(),
-        "clock": shared.node.clock(),
-        "actors": stats.actors,
-        "idleActors": stats.idle,
-        "waitingCommands": stats.asks,
-        "runningCalls": stats.calls,
-        "quarantined": stats.quarantined,
-        "onlyCounted": stats.only_counted,
-    })))
+    Ok(web::Json(AboutNode {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        pid: std::process::id(),
+        journal: journal.id(),
+        position: journal.head().position,
+        time: shared.node.now(),
+        clock: shared.node.clock(),
+        actors: stats.actors,
+        idle_actors: stats.idle,
+        waiting_commands: stats.asks,
+        running_calls: stats.calls,
+        quarantined: stats.quarantined,
+        only_counted: stats.only_counted,
+    }))
+}
+
+/// What Prometheus reads.
+#[derive(Debug)]
+enum Exposition {}
+
+impl Media for Exposition {
+    const TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
 }
 
 /// The one answer that is no JSON: those who collect gauges read this.
-async fn metrics(shared: web::Data<Shared>) -> Result<HttpResponse, Failure> {
+async fn metrics(shared: web::Data<Shared>) -> Result<Sent<Exposition>, Failure> {
     shared.node.look_at_host();
-    let text = shared.node.look(view::metrics)?;
-    Ok(HttpResponse::Ok().content_type("text/plain; version=0.0.4; charset=utf-8").body(text))
+    Ok(Sent::body(shared.node.look(view::metrics)?))
 }
 
-async fn status(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
+async fn status(shared: web::Data<Shared>, wanted: web::Query<AtParameters>) -> Answer<view::Status> {
     shared.node.look_at_host();
-    answer(&shared, Query::Status { at: at(&parameters)? }).await
+    answer(&shared, Query::Status { at: wanted.moment()? }).await
 }
 
-async fn clock(shared: web::Data<Shared>) -> Answer {
+async fn clock(shared: web::Data<Shared>) -> Answer<view::ClockReport> {
     answer(&shared, Query::Clock).await
 }
 
-async fn storage(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
-    answer(&shared, Query::Storage { at: at(&parameters)? }).await
+async fn storage(shared: web::Data<Shared>, wanted: web::Query<AtParameters>) -> Answer<Vec<view::StorageRow>> {
+    answer(&shared, Query::Storage { at: wanted.moment()? }).await
 }
 
-async fn pools(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
-    answer(&shared, Query::Pools { at: at(&parameters)? }).await
+async fn pools(shared: web::Data<Shared>, wanted: web::Query<AtParameters>) -> Answer<Vec<view::PoolRow>> {
+    answer(&shared, Query::Pools { at: wanted.moment()? }).await
 }
 
-async fn pending(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
-    match at(&parameters)? {
+async fn pending(shared: web::Data<Shared>, wanted: web::Query<AtParameters>) -> Answer<Vec<view::Pending>> {
+    match wanted.moment()? {
         // Only a running node knows what it has seen, and whom it has told what is wanted.
-        None => Ok(web::Json(serde_json::json!(shared.node.pending().await?))),
+        None => Ok(Told::of(serde_json::json!(shared.node.pending().await?))),
         at => answer(&shared, Query::Pending { at }).await,
     }
 }
 
-async fn log(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
-    bounded(&parameters)?;
-    answer(&shared, Query::Log { filter: parameters.into_inner() }).await
+async fn log(shared: web::Data<Shared>, wanted: web::Query<Parameters>) -> Answer<Vec<Line>> {
+    bounded(wanted.limit)?;
+    answer(&shared, Query::Log { filter: wanted.into_inner() }).await
 }
 
 /// Refuses to gather more in memory than a page.
-fn bounded(parameters: &Parameters) -> Result<(), Failure> {
-    let Some(limit) = parameters.limit.filter(|limit| *limit > PAGE_MAX) else { return Ok(()) };
+fn bounded(limit: Option<usize>) -> Result<(), Failure> {
+    let Some(limit) = limit.filter(|limit| *limit > PAGE_MAX) else { return Ok(()) };
     let message = format!("limit={limit} is more than a page, which has {PAGE_MAX}");
     Err(Failure::new(StatusCode::BAD_REQUEST, "page-too-large", message)
         .next("ask page by page: `at=@POSITION`, with the position before the oldest entry of the last page"))
 }
 
-async fn schedule(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
-    bounded(&parameters)?;
-    let limit = parameters.limit.unwrap_or(LIMIT_DEFAULT);
-    answer(&shared, Query::Schedule { limit, at: at(&parameters)? }).await
+async fn schedule(shared: web::Data<Shared>, wanted: web::Query<ScheduleParameters>) -> Answer<Vec<view::Upcoming>> {
+    bounded(wanted.limit)?;
+    let limit = wanted.limit.unwrap_or(LIMIT_DEFAULT);
+    answer(&shared, Query::Schedule { limit, at: read_some(wanted.at.as_deref())? }).await
 }
 
-async fn diff(shared: web::Data<Shared>, parameters: web::Query<DiffParameters>) -> Answer {
-    let DiffParameters { from, to, entity, kind } = parameters.into_inner();
+async fn diff(shared: web::Data<Shared>, wanted: web::Query<DiffParameters>) -> Answer<view::Diff> {
+    let DiffParameters { from, to, entity, kind } = wanted.into_inner();
     let only = match (entity, kind) {
         (Some(entity), _) => Only::Entity(entity),
         (None, Some(kind)) => Only::Kind(kind),
         (None, None) => Only::All,
     };
-    let to = to.as_deref().map(read).transpose()?;
-    answer(&shared, Query::Diff { from: read(&from)?, to, only }).await
+    answer(&shared, Query::Diff { from: read(&from)?, to: read_some(to.as_deref())?, only }).await
 }
 
-async fn replay(shared: web::Data<Shared>, parameters: web::Query<ReplayParameters>) -> Answer {
-    let options = Options { all: parameters.all, to: parameters.to.map(Position) };
+async fn replay(shared: web::Data<Shared>, wanted: web::Query<ReplayParameters>) -> Answer<audit::ReplayReport> {
+    let options = Options { all: wanted.all, to: wanted.to.map(Position) };
     answer(&shared, Query::Replay { options }).await
 }
 
 /// Decides history again under the settings in the body.
-async fn rehearse(shared: web::Data<Shared>, wish: web::Json<Rehearse>) -> Answer {
+async fn rehearse(shared: web::Data<Shared>, wish: web::Json<Rehearse>) -> Answer<audit::Rehearsal> {
     let Rehearse { document, to } = wish.into_inner();
     let options = Options { all: true, to: to.map(Position) };
     answer(&shared, Query::Rehearse { document: Box::new(document), options }).await
 }
 
-async fn why(shared: web::Data<Shared>, entity: web::Path<String>, parameters: web::Query<Parameters>) -> Answer {
-    let about = about(&entity, parameters.side.as_deref())?;
-    answer(&shared, Query::Why { about, forward: parameters.forward, at: at(&parameters)? }).await
+async fn why_entry(
+    shared: web::Data<Shared>,
+    entry: web::Path<String>,
+    wanted: web::Query<WhyParameters>,
+) -> Answer<ToldWhy> {
+    ask_why(&shared, &entry, &wanted).await
+}
+
+async fn why(
+    shared: web::Data<Shared>,
+    entity: web::Path<(String, String)>,
+    wanted: web::Query<WhyParameters>,
+) -> Answer<ToldWhy> {
+    let (kind, name) = entity.into_inner();
+    ask_why(&shared, &format!("{kind}/{name}"), &wanted).await
+}
+
+async fn ask_why(shared: &Shared, text: &str, wanted: &WhyParameters) -> Answer<ToldWhy> {
+    let about = about(text, wanted.side.as_deref())?;
+    answer(shared, Query::Why { about, forward: wanted.forward, at: read_some(wanted.at.as_deref())? }).await
 }
 
 async fn why_not(
     shared: web::Data<Shared>,
-    path: web::Path<(String, String)>,
-    parameters: web::Query<Parameters>,
-) -> Answer {
-    let (wanted, entity) = path.into_inner();
-    answer(&shared, Query::WhyNot { entity: stream(&entity)?, wanted, at: at(&parameters)? }).await
+    path: web::Path<(String, String, String)>,
+    wanted: web::Query<AtParameters>,
+) -> Answer<view::WhyNot> {
+    let (goal, kind, name) = path.into_inner();
+    answer(&shared, Query::WhyNot { entity: stream(&kind, &name)?, wanted: goal, at: wanted.moment()? }).await
 }
 
-async fn harvest(shared: web::Data<Shared>, parameters: web::Query<Parameters>) -> Answer {
-    answer(&shared, Query::Harvest { mode: parameters.mode, at: at(&parameters)? }).await
+async fn harvest(shared: web::Data<Shared>, wanted: web::Query<HarvestParameters>) -> Answer<view::DryRun> {
+    answer(&shared, Query::Harvest { mode: wanted.mode, at: read_some(wanted.at.as_deref())? }).await
 }
 
-async fn list(shared: web::Data<Shared>, kind: web::Path<String>, parameters: web::Query<Parameters>) -> Answer {
-    let selector = parameters.selector.as_deref().map(selector).transpose()?.unwrap_or_default();
-    answer(&shared, Query::List { kind: kind.into_inner(), selector, at: at(&parameters)? }).await
+async fn list(
+    shared: web::Data<Shared>,
+    kind: web::Path<String>,
+    wanted: web::Query<ListParameters>,
+) -> Answer<Vec<AnyRow>> {
+    let selector = wanted.selector.as_deref().map(selector).transpose()?.unwrap_or_default();
+    answer(&shared, Query::List { kind: kind.into_inner(), selector, at: read_some(wanted.at.as_deref())? }).await
 }
 
-async fn describe(shared: web::Data<Shared>, entity: web::Path<String>, parameters: web::Query<Parameters>) -> Answer {
-    answer(&shared, Query::Describe { entity: stream(&entity)?, at: at(&parameters)? }).await
+async fn describe(
+    shared: web::Data<Shared>,
+    entity: web::Path<(String, String)>,
+    wanted: web::Query<AtParameters>,
+) -> Answer<AnyDescription> {
+    answer(&shared, Query::Describe { entity: stream(&entity.0, &entity.1)?, at: wanted.moment()? }).await
 }
 
 /// Folding history may take a while: it runs beside the worker, so that heartbeats are not held up. Only so many that read
 /// all of history run at once; the others wait for their turn, and whoever hangs up while he waits is forgotten.
-async fn answer(shared: &Shared, query: Query) -> Answer {
+async fn answer<T>(shared: &Shared, query: Query) -> Answer<T> {
     let turn = match query.takes_its_time() {
         true => Some(shared.histories.clone().acquire_owned().await.map_err(|_| AskError::Stopping)?),
         false => None,
@@ -179,11 +228,17 @@ async fn answer(shared: &Shared, query: Query) -> Answer {
         answer
     });
     let ended = |_| Failure::from(Problem { code: "stopping".into(), ..Problem::default() });
-    Ok(web::Json(answered.await.map_err(ended)??))
+    Ok(Told::of(answered.await.map_err(ended)??))
 }
 
-fn at(parameters: &Parameters) -> Result<Option<At>, Failure> {
-    parameters.at.as_deref().map(read).transpose()
+impl AtParameters {
+    fn moment(&self) -> Result<Option<At>, Failure> {
+        read_some(self.at.as_deref())
+    }
+}
+
+fn read_some(text: Option<&str>) -> Result<Option<At>, Failure> {
+    text.map(read).transpose()
 }
 
 fn read(text: &str) -> Result<At, Failure> {
@@ -196,8 +251,8 @@ fn read(text: &str) -> Result<At, Failure> {
     Ok(moment(text).ok_or_else(bad)?)
 }
 
-fn stream(text: &str) -> Result<StreamId, Failure> {
-    text.parse().map_err(|error: bailiwick_journal::InvalidStreamId| {
+fn stream(kind: &str, name: &str) -> Result<StreamId, Failure> {
+    format!("{kind}/{name}").parse().map_err(|error: bailiwick_journal::InvalidStreamId| {
         Failure::from(Problem { code: "bad-request".into(), message: error.to_string(), ..Problem::default() })
     })
 }

@@ -10,10 +10,12 @@ use actix_web::{
     middleware::from_fn,
     web,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
     access::{Need, admit},
+    described::{Answered, Described, Parts},
     errors::Failure,
 };
 
@@ -23,13 +25,17 @@ pub(super) const SMALL: usize = 256 * 1024;
 pub(super) const MANIFESTS: usize = 16 * 1024 * 1024;
 
 /// A route, as it is told.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Route {
     pub method: &'static str,
     pub path: String,
     /// `anyone`, `agent`, or the role that it takes: `view`, `operate`, `admin`.
     pub needs: &'static str,
+    /// What it is for, in one sentence.
+    pub about: &'static str,
+    #[serde(skip)]
+    pub(super) described: Described,
 }
 
 /// What routes are added to.
@@ -43,30 +49,47 @@ pub(super) struct Routes<'a> {
 
 impl Routes<'_> {
     /// Adds a question.
-    pub(super) fn get<F, Args>(&mut self, path: &str, need: Need, handler: F) -> &mut Self
+    pub(super) fn get<F, Args>(&mut self, path: &str, need: Need, about: &'static str, handler: F) -> &mut Self
     where
         F: Handler<Args>,
-        Args: FromRequest + 'static,
-        F::Output: Responder + 'static,
+        Args: FromRequest + Parts + 'static,
+        F::Output: Responder + Answered + 'static,
     {
-        self.add(Method::GET, path, need, SMALL, web::get().to(handler))
+        let described = Described::of::<Args, F::Output>();
+        self.add(Method::GET, path, need, SMALL, (about, described), web::get().to(handler))
     }
 
     /// Adds a request with a body of at most this many bytes.
-    pub(super) fn post<F, Args>(&mut self, path: &str, need: Need, bytes_max: usize, handler: F) -> &mut Self
+    pub(super) fn post<F, Args>(
+        &mut self,
+        path: &str,
+        need: Need,
+        bytes_max: usize,
+        about: &'static str,
+        handler: F,
+    ) -> &mut Self
     where
         F: Handler<Args>,
-        Args: FromRequest + 'static,
-        F::Output: Responder + 'static,
+        Args: FromRequest + Parts + 'static,
+        F::Output: Responder + Answered + 'static,
     {
-        self.add(Method::POST, path, need, bytes_max, web::post().to(handler))
+        let described = Described::of::<Args, F::Output>();
+        self.add(Method::POST, path, need, bytes_max, (about, described), web::post().to(handler))
     }
 
-    fn add(&mut self, method: Method, path: &str, need: Need, bytes_max: usize, route: actix_web::Route) -> &mut Self {
+    fn add(
+        &mut self,
+        method: Method,
+        path: &str,
+        need: Need,
+        bytes_max: usize,
+        (about, described): (&'static str, Described),
+        route: actix_web::Route,
+    ) -> &mut Self {
         let told = if method == Method::GET { "GET" } else { "POST" };
         let whole = format!("{}{path}", self.prefix);
         let what: Arc<str> = format!("{told} {whole}").into();
-        self.added.push(Route { method: told, path: whole, needs: need.as_str() });
+        self.added.push(Route { method: told, path: whole, needs: need.as_str(), about, described });
         let json = web::JsonConfig::default().limit(bytes_max).error_handler(|error, _| unread(&error).into());
         let resource = web::resource(path)
             .app_data(json)

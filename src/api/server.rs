@@ -133,6 +133,7 @@ pub fn start(
         names: Arc::new(names),
         feed: Arc::new(Feed::new()),
         histories: Arc::new(Semaphore::new(HISTORIES_MAX)),
+        rates: Arc::default(),
     };
     let mut server = Server { parts: Vec::new(), sockets: Vec::new(), shared: shared.clone() };
     let users = users.map(|users| (users, Audience::Accounts, "bailiwick-users"));
@@ -324,23 +325,7 @@ fn app(
     let query = web::QueryConfig::default()
         .error_handler(|error, _| Failure::new(StatusCode::BAD_REQUEST, "bad-request", error.to_string()).into());
     let mut added: Vec<Route> = Vec::new();
-    let scope = web::scope("/v1").configure(|config| {
-        let mut routes = Routes { config, prefix: "/v1", added: &mut added };
-        // Paths are tried in this order, and one with a part to be filled in costs a search: commands come first.
-        if audience != Audience::Agents {
-            operate::routes(&mut routes);
-            changes::routes(&mut routes);
-            accounts::routes(&mut routes);
-            journal::routes(&mut routes);
-            watch::routes(&mut routes);
-            questions::routes(&mut routes);
-            index::routes(&mut routes);
-        }
-        if audience != Audience::Accounts {
-            agents::routes(&mut routes);
-        }
-        routes.close();
-    });
+    let scope = web::scope("/v1").configure(|config| add_routes(audience, config, &mut added));
     let app = App::new()
         .app_data(web::Data::new(shared))
         .app_data(web::PayloadConfig::new(BODY_BYTES_MAX))
@@ -354,6 +339,36 @@ fn app(
         })
         .default_service(web::to(nowhere));
     app.app_data(web::Data::new(added)).into_factory()
+}
+
+/// Adds what this audience may ask under `/v1`.
+fn add_routes(audience: Audience, config: &mut web::ServiceConfig, added: &mut Vec<Route>) {
+    let mut routes = Routes { config, prefix: "/v1", added };
+    // Paths are tried in this order, and one with a part to be filled in costs a search: commands come first.
+    if audience != Audience::Agents {
+        operate::routes(&mut routes);
+        changes::routes(&mut routes);
+        accounts::routes(&mut routes);
+        journal::routes(&mut routes);
+        watch::routes(&mut routes);
+        questions::routes(&mut routes);
+        index::routes(&mut routes);
+    }
+    if audience != Audience::Accounts {
+        agents::routes(&mut routes);
+    }
+    routes.close();
+}
+
+/// All routes that there are, for any audience.
+#[cfg(test)]
+pub(super) fn all_routes() -> Vec<Route> {
+    let mut added = Vec::new();
+    let _app = App::new().configure(|config| {
+        config.service(web::scope("/v1").configure(|config| add_routes(Audience::Operators, config, &mut added)));
+        index::health(&mut Routes { config, prefix: "", added: &mut added });
+    });
+    added
 }
 
 async fn nowhere(_: web::Data<Shared>) -> Result<&'static str, Failure> {

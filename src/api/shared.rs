@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use tokio::sync::Semaphore;
 
-use super::{denials::Denials, feed::Feed};
+use super::{denials::Denials, feed::Feed, rates::Rates};
 use crate::{handle::Handle, providers::enrolment::Enrolments};
 
 /// What every request can use.
@@ -20,4 +20,6 @@ pub(super) struct Shared {
     pub(super) feed: Arc<Feed>,
     /// Questions that read all of history: so many at once.
     pub(super) histories: Arc<Semaphore>,
+    /// How often each may ask.
+    pub(super) rates: Arc<Rates>,
 }

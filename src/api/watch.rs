@@ -7,15 +7,17 @@
 
 use std::{fmt::Write, io, sync::Arc, time::Duration};
 
-use actix_web::{HttpRequest, HttpResponse, http::StatusCode, web, web::Bytes};
+use actix_web::{HttpRequest, http::StatusCode, web, web::Bytes};
 use bailiwick_actors::{document::Role, vocab::Timestamp};
 use bailiwick_journal::{Entry, Filter, Position, StreamId};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::{
     access::{Need, bearer, caller},
     connection::Peer,
+    described::{Media, Sent},
     errors::Failure,
     feed::{CLOSED, Told},
     query::outcome,
@@ -42,19 +44,24 @@ const MAY_FOR_MS: u64 = 5_000;
 const TOGETHER: Duration = Duration::from_millis(5);
 
 pub(super) fn routes(routes: &mut Routes<'_>) {
-    routes.get("/watch", Need::Role(Role::View), watch);
+    routes.get("/watch", Need::Role(Role::View), "Decisions as they are made, as server-sent events", watch);
 }
 
 /// What is watched: all, or what matches each of these.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Wanted {
     /// Only entries after this one; without it, those that are to come.
     from: Option<u64>,
+    /// Only this object: `machine/web`.
     entity: Option<StreamId>,
+    /// Only this kind.
     kind: Option<String>,
+    /// Only this outcome: `done`, `nothing`, `refused`.
     outcome: Option<String>,
+    /// Only with this reason: `worth-retrying`.
     reason: Option<String>,
+    /// Only of this principal: `uid:0`, `schedule`.
     principal: Option<String>,
 }
 
@@ -107,7 +114,7 @@ async fn watch(
     shared: web::Data<Shared>,
     request: HttpRequest,
     wanted: web::Query<Wanted>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<Sent<Events>, Failure> {
     let wanted = wanted.into_inner();
     let bad = |message: String| Failure::new(StatusCode::BAD_REQUEST, "bad-request", message);
     let filter = LogFilter {
@@ -134,7 +141,15 @@ async fn watch(
     let watcher = Watcher { peer, bearer: bearer(request.headers()).map(str::to_owned), filter, _permit: permit };
     let (pieces, waiting) = mpsc::channel(1);
     actix_web::rt::spawn(send(shared.get_ref().clone(), watcher, from, pieces));
-    Ok(HttpResponse::Ok().content_type("text/event-stream").body(Pieces(waiting)))
+    Ok(Sent::body(Pieces(waiting)))
+}
+
+/// Server-sent events.
+#[derive(Debug)]
+enum Events {}
+
+impl Media for Events {
+    const TYPE: &'static str = "text/event-stream";
 }
 
 /// Who watches, and what.

@@ -153,6 +153,7 @@ impl Exit {
             Self::TryAgain,
             &[
                 "overloaded",
+                "too-often",
                 "no-answer",
                 "not-answered",
                 "outcome-unknown",

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use bailiwick_actors::vocab::sort_by;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// An entity in trouble, or on its way.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Trouble {
     pub entity: String,
@@ -22,7 +23,7 @@ pub struct Trouble {
 pub const NAMED_MAX: usize = 3;
 
 /// Entities of one kind that are in the same trouble for the same reason.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Group {
     pub kind: String,

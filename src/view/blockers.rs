@@ -7,6 +7,7 @@ use bailiwick_actors::{
     vocab::{Effort, Life, Name, Outlook, StorageRemoval, Timestamp},
 };
 use bailiwick_journal::StreamId;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -20,7 +21,7 @@ use super::{
 use crate::words::{due, until};
 
 /// One thing that has to go, or to end, first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Blocker {
     /// What is blocked.

@@ -6,11 +6,12 @@
 
 use bailiwick_actors::vocab::Timestamp;
 use bailiwick_journal::{Entry, Journal, JournalNote, NOTE_STREAM, ReadError, Version};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One correction: what was recorded at or after `since_ms` is so much ahead of the clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Correction {
     /// The entry that records it.

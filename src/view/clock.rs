@@ -2,6 +2,7 @@
 
 use bailiwick_actors::vocab::Timestamp;
 use bailiwick_journal::{Filter, Journal, JournalNote, NOTE_STREAM, Position, ReadError};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Calendar, Correction, Fleet, position_at};
@@ -11,7 +12,7 @@ use crate::words::period;
 pub const TOLERANCE_MS: u64 = 15_000;
 
 /// The node's time and the host's clock, which differ: one of them was wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClockStep {
     /// The node's time.
@@ -66,7 +67,7 @@ impl ClockStep {
 }
 
 /// The node's time, the host's clock, and what was recorded about how they differ.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClockReport {
     /// The node's time as it is shown.

@@ -7,25 +7,28 @@ use bailiwick_actors::{
     vocab::{EffectId, Effort, Outlook, Timestamp},
 };
 use bailiwick_journal::{Journal, StreamId};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{
     Blocker, Fleet, FleetError, blockers,
+    conditions::ConditionRow,
     kinds::{Portrait, kind},
     members::MemberRow,
-    portrait::{AgentRow, ConditionRow, History, Row},
+    portrait::{AgentRow, History, Row},
 };
 use crate::words::Line;
 
 /// Everything about one entity, as of the fleet's position.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Description {
     pub entity: String,
     pub kind: String,
     pub position: u64,
     #[serde(flatten)]
+    #[schemars(skip)]
     pub row: Row,
     /// Whether it is protected from deletion.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -55,7 +58,7 @@ pub struct Description {
 }
 
 /// How an effort stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EffortRow {
     /// `trying`, `waiting` or `given-up`.

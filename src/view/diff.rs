@@ -19,6 +19,7 @@ use bailiwick_actors::{
     volume, volume_attachment,
 };
 use bailiwick_journal::{Entry, Filter, Journal, Position, ReadError, StreamId};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -27,7 +28,7 @@ use super::{Fleet, FleetError, told::Facts};
 use crate::words::Line;
 
 /// What is different between two moments.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Diff {
     pub from: Point,
@@ -37,7 +38,7 @@ pub struct Diff {
 }
 
 /// One of the two moments.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Point {
     /// After this entry.
@@ -48,7 +49,7 @@ pub struct Point {
 }
 
 /// An entity that is not as it was.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Change {
     pub entity: String,
@@ -61,7 +62,7 @@ pub struct Change {
 }
 
 /// A fact that is not as it was.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FactChange {
     /// `status`, `instance`, `spec.constraints.cores`.
@@ -75,7 +76,7 @@ pub struct FactChange {
 }
 
 /// The entry that brought a difference about: `why @POSITION` follows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Origin {
     pub position: u64,

@@ -9,13 +9,14 @@ use bailiwick_actors::{
     vocab::{Life, Name, Zone, hex},
 };
 use bailiwick_journal::StreamId;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Fleet;
 
 /// A document.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentRow {
     pub name: String,

@@ -6,6 +6,7 @@ use bailiwick_actors::{
     filesystem_attachment::{self, Link},
     machine::Instance,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
@@ -15,7 +16,7 @@ use super::{
 };
 
 /// A filesystem.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FilesystemRow {
     pub name: String,
@@ -40,7 +41,7 @@ pub struct FilesystemRow {
 }
 
 /// A filesystem on a machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FilesystemAttachmentRow {
     /// `machine:filesystem`.

@@ -10,13 +10,14 @@ use bailiwick_actors::{
     vocab::{EffectId, HarvestMode, Timestamp, sort_by},
 };
 use bailiwick_journal::StreamId;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Fleet;
 use crate::words::{count, due};
 
 /// One instance that no machine claims.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Unknown {
     /// What its provider calls it.
@@ -38,7 +39,7 @@ pub struct Unknown {
 }
 
 /// The dry run of a harvest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DryRun {
     pub mode: HarvestMode,

@@ -2,6 +2,7 @@
 
 use bailiwick_actors::vocab::Timestamp;
 use bailiwick_journal::{Room, Stats};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How the node itself is, as it knows while it runs.
@@ -13,7 +14,7 @@ pub struct Host {
 }
 
 /// One thing that is wrong with the node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HostTrouble {
     /// `disk-full`, `degraded`, `failed` or `clock`.

@@ -21,8 +21,8 @@ use bailiwick_journal::{Journal, StreamId};
 use serde_json::Value;
 
 use super::{
-    AgentRow, Fleet, FleetError, MemberRow,
-    portrait::{ConditionRow, CustomRow, Row},
+    AgentRow, ConditionRow, Fleet, FleetError, MemberRow,
+    portrait::{CustomRow, Row},
     told::Told,
     unmet::Unmet,
 };

@@ -1,12 +1,13 @@
 //! Machine classes as rows.
 
 use bailiwick_actors::{contract::Folded, machine_class::State, vocab::Life};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Fleet, effort::stream};
 
 /// A machine class.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MachineClassRow {
     pub name: String,

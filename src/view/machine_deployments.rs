@@ -5,13 +5,14 @@ use bailiwick_actors::{
     machine_deployment::{Condition, OwnedSet, State, find, status},
     vocab::{Life, Timestamp, sort_by_key},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Fleet, effort::stream};
+use super::{Fleet, conditions::ConditionRow, effort::stream};
 use crate::words::{claim_told, due, progressed};
 
 /// A machine deployment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MachineDeploymentRow {
     pub name: String,
@@ -40,8 +41,8 @@ pub struct MachineDeploymentRow {
     pub revision: Option<u64>,
     /// The sets that it has, the newest first.
     pub revisions: Vec<RevisionRow>,
-    /// `Available=True:MinimumReplicasAvailable`.
-    pub conditions: Vec<String>,
+    /// `Available`, `Progressing` and `ReplicaFailure`, each with its reason.
+    pub conditions: Vec<ConditionRow>,
     pub age_ms: u64,
     /// It is never tried again, for nothing of it fails: its sets are.
     pub next_try_ms: Option<u64>,
@@ -53,7 +54,7 @@ pub struct MachineDeploymentRow {
 }
 
 /// A set of a deployment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RevisionRow {
     pub revision: u64,
@@ -101,7 +102,7 @@ pub(super) fn machine_deployment_row(fleet: &Fleet, name: &str, folded: &Folded<
         unavailable_machines: status.unavailable,
         revision: revisions.iter().find(|row| row.current).map(|row| row.revision),
         revisions,
-        conditions: status.conditions.iter().map(|condition| condition.text()).collect(),
+        conditions: status.conditions.iter().map(|condition| condition_row(*condition)).collect(),
         age_ms: fleet.age_ms(&stream),
         next_try_ms: None,
         next_look_ms: state.due().map(|due| due.0),
@@ -110,6 +111,16 @@ pub(super) fn machine_deployment_row(fleet: &Fleet, name: &str, folded: &Folded<
         version: folded.version.0,
         changed_ms: folded.changed.0,
     }
+}
+
+/// The deployment's conditions as machines' are told. A failure that is true is not healthy; of what is unknown nobody can tell.
+fn condition_row(condition: Condition) -> ConditionRow {
+    let (kind, truth, reason) = condition.told();
+    let healthy = match truth {
+        "Unknown" => None,
+        truth => Some((truth == "True") != matches!(condition, Condition::ReplicaFailure(_))),
+    };
+    ConditionRow { kind: kind.to_owned(), healthy, text: reason.to_owned() }
 }
 
 fn is_frozen(fleet: &Fleet, state: &State) -> bool {

@@ -9,13 +9,14 @@ use bailiwick_actors::{
     supervisor::machine_sets::member,
     vocab::{Life, Name, Timestamp},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Fleet, effort::stream};
 use crate::words::{self, due, until};
 
 /// A machine set.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MachineSetRow {
     pub name: String,

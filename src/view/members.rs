@@ -9,6 +9,7 @@ use bailiwick_actors::{
     replica_set::State as ReplicaSet,
     vocab::{Life, sort_by},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
@@ -18,7 +19,7 @@ use super::{
 };
 
 /// A member of a replica set, as it was seen last.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MemberRow {
     /// `set:machine`; `set:id` of one that stands for no machine.

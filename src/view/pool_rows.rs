@@ -6,12 +6,13 @@ use bailiwick_actors::{
     policy,
     storage_rules::{Pool, PoolName, ProviderType, StorageConfig, StorageKind, default_pool},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Fleet;
 
 /// A pool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PoolRow {
     pub name: String,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
@@ -16,7 +17,7 @@ use super::{
 };
 
 /// The row of the list that it stands in.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Row {
     Machine(Box<MachineRow>),
@@ -35,7 +36,7 @@ pub enum Row {
 }
 
 /// An entity of a registered kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CustomRow {
     pub name: String,
@@ -53,18 +54,8 @@ pub struct CustomRow {
     pub changed_ms: u64,
 }
 
-/// One condition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ConditionRow {
-    pub kind: String,
-    /// Null where nobody can tell.
-    pub healthy: Option<bool>,
-    pub text: String,
-}
-
 /// An agent that has joined.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentRow {
     pub version: String,
@@ -81,7 +72,7 @@ pub struct AgentRow {
 }
 
 /// A status, since when, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct History {
     pub status: String,

@@ -8,6 +8,7 @@ use bailiwick_actors::{
     replica_set::{Endpoint, Phase, Spec, State},
     vocab::{Life, Name},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
@@ -19,7 +20,7 @@ use super::{
 use crate::words::{due, step_in_words};
 
 /// A replica set.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplicaSetRow {
     pub name: String,
@@ -57,7 +58,7 @@ pub struct ReplicaSetRow {
 }
 
 /// Where a server is to be found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EndpointRow {
     /// For those who ask.

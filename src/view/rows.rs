@@ -12,6 +12,7 @@ use bailiwick_actors::{
     volume_attachment::{self, Link},
 };
 use bailiwick_journal::StreamId;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
@@ -22,7 +23,7 @@ use super::{
 use crate::words::{started_with, withholding};
 
 /// A machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MachineRow {
     pub name: String,
@@ -84,7 +85,7 @@ pub struct MachineRow {
 }
 
 /// A volume.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VolumeRow {
     pub name: String,
@@ -107,7 +108,7 @@ pub struct VolumeRow {
 }
 
 /// An attachment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AttachmentRow {
     /// `machine:volume`.
@@ -129,7 +130,7 @@ pub struct AttachmentRow {
 }
 
 /// A policy.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyRow {
     pub name: String,

@@ -9,6 +9,7 @@ use bailiwick_actors::{
     vocab::{Life, Timestamp, sort_by_key},
 };
 use bailiwick_journal::StreamId;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
@@ -28,7 +29,7 @@ use super::{
 use crate::words::count;
 
 /// The summary.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
     pub position: u64,
@@ -54,7 +55,7 @@ pub struct Status {
 }
 
 /// How many entities of a kind have a status.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Count {
     pub kind: &'static str,
@@ -63,7 +64,7 @@ pub struct Count {
 }
 
 /// Something that is declared and not so yet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Pending {
     pub entity: String,

@@ -8,6 +8,7 @@ use bailiwick_actors::{
     vocab::{Name, SizeMib},
     volume, volume_attachment,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
@@ -17,7 +18,7 @@ use super::{
 };
 
 /// A volume or filesystem, with its attachments.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StorageRow {
     /// `volume/data`, `filesystem/files`.

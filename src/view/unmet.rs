@@ -1,10 +1,11 @@
 //! What an entity lacks.
 
 use bailiwick_actors::vocab::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Something that is missing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Unmet {
     /// What is missing, as a noun.

@@ -6,6 +6,7 @@ use bailiwick_actors::{
     vocab::{Effort, Timestamp, sort_by},
     volume, volume_attachment,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
@@ -18,7 +19,7 @@ use super::{
 };
 
 /// One due time.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Upcoming {
     pub due_ms: u64,

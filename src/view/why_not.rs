@@ -7,6 +7,7 @@ use bailiwick_actors::{
     vocab::{Effort, FaultClass, Life, Name, Outlook, Timestamp},
 };
 use bailiwick_journal::StreamId;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
@@ -36,7 +37,7 @@ pub fn askable(kind: &str) -> String {
 }
 
 /// The answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WhyNot {
     pub entity: String,

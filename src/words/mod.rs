@@ -38,6 +38,7 @@ use bailiwick_actors::{
     volume, volume_attachment,
 };
 use bailiwick_journal::{Body, Entry, EntryKind, Readable, StreamId};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use machine_deployments::progressed;
@@ -54,7 +55,7 @@ pub use values::readable;
 pub use windows::windows_told;
 
 /// One entry, told.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Line {
     pub position: u64,

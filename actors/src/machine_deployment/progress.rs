@@ -84,13 +84,13 @@ impl ProgressReason {
 }
 
 impl Condition {
-    /// `Available=True:MinimumReplicasAvailable`.
-    pub fn text(self) -> String {
+    /// Its type, whether it is so (`True`, `False`, `Unknown`), and why: `Available`, `True`, `MinimumReplicasAvailable`.
+    pub fn told(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Progressing(reason) => format!("Progressing={}:{}", reason.is_true(), reason.as_str()),
-            Self::Available(true) => "Available=True:MinimumReplicasAvailable".to_owned(),
-            Self::Available(false) => "Available=False:MinimumReplicasUnavailable".to_owned(),
-            Self::ReplicaFailure(reason) => format!("ReplicaFailure=True:{}", reason.as_str()),
+            Self::Progressing(reason) => ("Progressing", reason.is_true(), reason.as_str()),
+            Self::Available(true) => ("Available", "True", "MinimumReplicasAvailable"),
+            Self::Available(false) => ("Available", "False", "MinimumReplicasUnavailable"),
+            Self::ReplicaFailure(reason) => ("ReplicaFailure", "True", reason.as_str()),
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::vocab::{HarvestMode, Name, Windows};
 
 /// Every setting, with its unit in its name. All periods are data, never constants in code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Document {
     pub machines: Machines,
     pub storage: Storage,
@@ -28,6 +29,7 @@ pub struct Document {
 
 /// Settings for replacing machines that work by others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rollouts {
     /// When a deployment that says nothing else may do so. Default at any time.
     pub windows: Windows,
@@ -35,6 +37,7 @@ pub struct Rollouts {
 
 /// Settings for instances that nobody needs, or nobody knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Harvest {
     /// Which instances are stopped. Default destroyed. Source: Juju's provisioner-harvest-mode.
     pub mode: HarvestMode,
@@ -52,6 +55,7 @@ impl Default for Harvest {
 
 /// Settings for replica sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplicaSets {
     /// Who becomes a member, who votes, and by which steps. Default ours.
     pub rules: PeerRules,
@@ -59,6 +63,7 @@ pub struct ReplicaSets {
 
 /// By whose rules a replica set is decided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PeerRules {
     /// Ours: safe on today's servers.
@@ -99,6 +104,7 @@ impl fmt::Display for PeerRules {
 ///
 /// The periods of the second way are `retry_short_ms`, `retry_medium_ms` and `retry_long_ms` of [`Reconciliation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Retries {
     /// How long is waited before the next attempt at a machine. Default backoff: what all journals before this setting were
     /// decided by.
@@ -130,6 +136,7 @@ impl Default for Retries {
 
 /// Which failure says that trying again cannot help.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Judged {
     /// Each: what was refused for good `permanent_max` times in a row is given up.
@@ -142,6 +149,7 @@ pub enum Judged {
 
 /// What the wait before the next attempt follows from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RetryBy {
     /// How often it failed: the wait doubles, from `retry_first_ms` up to `retry_max_ms` of [`Machines`].
@@ -155,6 +163,7 @@ pub enum RetryBy {
 
 /// What ends the attempts at making an instance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum GiveUpBy {
     /// Their number: `attempts_max` of [`Machines`].
@@ -167,6 +176,7 @@ pub enum GiveUpBy {
 
 /// Settings for machines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Machines {
     /// Attempts at creating or deleting one instance before giving up; 0 means no limit.
     /// Default 11: one try and ten retries. Source: Juju's provisioner since August 2016.
@@ -189,6 +199,7 @@ pub struct Machines {
 
 /// What happens to a machine whose instance has gone without our doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenLost {
     /// Another instance is made, under a new effect id.
@@ -202,6 +213,7 @@ pub enum WhenLost {
 
 /// Settings for volumes and attachments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Storage {
     /// Attempts at one operation before giving up; 0 means no limit. Default 0. Source: Juju's storage provisioner.
     pub attempts_max: u32,

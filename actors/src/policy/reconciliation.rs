@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Settings of a machine's reconciliation. Source of all figures: Gardener's machine controller, 0.49.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reconciliation {
     /// The next pass after progress, and after what may soon be better. Default 15 s.
     pub retry_short_ms: u64,
@@ -36,6 +37,7 @@ pub struct Reconciliation {
 
 /// Settings of draining a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Drain {
     /// No drain goes on for longer than that after its machine's removal was asked for. A machine may say otherwise. Default 2 h.
     pub timeout_ms: u64,
@@ -56,6 +58,7 @@ pub struct Drain {
 
 /// In which order the workloads of a machine end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum DrainOrder {
     /// Those of the lowest priority first, and those of a higher one when these have ended. Source: the graceful shutdown of
@@ -69,6 +72,7 @@ pub enum DrainOrder {
 
 /// Settings of the budget for giving machines up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Throttle {
     /// Machines of one deployment that may be in replacement at the same time. Default 1.
     pub replacements_max: u32,
@@ -79,6 +83,7 @@ pub struct Throttle {
 
 /// Settings for keeping machines of sets that failed, so that somebody can find out why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Keep {
     /// How long one is kept as it is, while its set has another one made. A machine may say otherwise. 0 means not at all.
     /// Default 0.
@@ -90,6 +95,7 @@ pub struct Keep {
 
 /// With how many machines too many a set stops making more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Overshoot {
     /// A set is frozen with so many machines more than twice its number, or than its deployment gives it room for.
     /// Default 2.
@@ -100,6 +106,7 @@ pub struct Overshoot {
 
 /// When the machines of a provider that does not answer are left as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outage {
     /// A provider that was unavailable, or did not answer in time, for so long is out: none of its machines is replaced
     /// before it answers. 0 means that none ever is. Default 30 s.
@@ -114,6 +121,7 @@ pub struct Outage {
 
 /// How a rule is read where it can be read in two ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Readings {
     pub bare_report: ReportReading,
     pub critical_taint: TaintReading,
@@ -123,6 +131,7 @@ pub struct Readings {
 
 /// What a node is that reports no condition at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ReportReading {
     /// Healthy: that it reports means that it runs. Providers need not know of any condition.
@@ -133,6 +142,7 @@ pub enum ReportReading {
 
 /// Which machines a node without its critical components keeps from running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TaintReading {
     /// Those that have never joined.
@@ -142,6 +152,7 @@ pub enum TaintReading {
 
 /// Which budget a machine without a deployment draws from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum UndeployedReading {
     /// None: it has no peers and no limit.
@@ -152,6 +163,7 @@ pub enum UndeployedReading {
 
 /// What a provider has to do with it that a machine is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AskReading {
     /// Nothing: what its agent tells, or does not, decides alone. Source: Gardener's machine controller, which never asks.

@@ -9,6 +9,7 @@ use crate::vocab::FaultCode;
 /// The defaults lose no time and leave no zone out: what is short of room in one zone is tried in all others at once, in the
 /// last round as well, and where no zone will do, it waits for one. Source of the others: Juju's provisioner (2.3 to 4.0).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Zones {
     /// Which failures are a zone's. Default capacity.
     pub blame: ZoneBlame,
@@ -22,6 +23,7 @@ pub struct Zones {
 
 /// Which failures of a create are blamed on the zone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ZoneBlame {
     /// Those that say that the zone has no room, or cannot be reached: resource-exhausted and unavailable.
@@ -33,6 +35,7 @@ pub enum ZoneBlame {
 
 /// When another zone is tried after one has failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum NextZone {
     #[default]
@@ -43,6 +46,7 @@ pub enum NextZone {
 
 /// In which zones the last attempt is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LastRound {
     /// In all, one after the other.
@@ -54,6 +58,7 @@ pub enum LastRound {
 
 /// What becomes of a machine for which there is no zone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum NoZone {
     /// It waits until its provider has one that it may be in.

@@ -37,6 +37,7 @@ pub struct Backing {
 
 /// A block device on one machine.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockDevice {
     /// The kernel's name without `/dev/`; it may be another one after the next start of the machine.
     pub name: String,

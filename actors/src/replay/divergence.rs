@@ -10,6 +10,7 @@ use crate::vocab::Timestamp;
 
 /// What does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum What {
     /// A position is missing or comes twice.
@@ -69,6 +70,7 @@ impl What {
 
 /// One entry that does not come out as it is recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Divergence {
     pub position: u64,
@@ -89,6 +91,7 @@ pub struct Divergence {
 
 /// One field that differs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
     /// `events[0].CreateRetryScheduled.until`.

@@ -32,6 +32,7 @@ pub struct Options {
 
 /// What a replay found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayReport {
     /// Entries that were read.

@@ -15,6 +15,7 @@ use crate::{policy::Document, vocab::sort_by_key};
 
 /// What a rehearsal found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Rehearsal {
     /// Entries that were read.
@@ -38,6 +39,7 @@ pub struct Rehearsal {
 
 /// How a decision flips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Flip {
     /// Another answer.
@@ -67,6 +69,7 @@ impl Flip {
 
 /// Decisions that flip in the same way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FlipGroup {
     pub flip: Flip,

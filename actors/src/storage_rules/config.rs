@@ -20,6 +20,7 @@ pub struct StorageConfig {
 
 /// One pool as written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PoolSettings {
     pub provider: ProviderType,

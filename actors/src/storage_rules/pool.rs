@@ -8,6 +8,8 @@ use super::{AttributeError, Attributes, ProviderType, check_attributes};
 
 /// The name of a pool: one or more letters, then letters, digits, hyphens and question marks.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("pattern" = r"^[A-Za-z][A-Za-z0-9?-]{0,62}$")))]
 #[serde(try_from = "String", into = "String")]
 pub struct PoolName(String);
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A kind of provider that a pool can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ProviderType {
     /// Loop devices over files.
@@ -36,6 +37,7 @@ pub struct UnknownProviderType {
 
 /// What a provider makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum StorageKind {
     /// Volumes; a filesystem can be made on each.

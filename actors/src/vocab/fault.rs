@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Source: the status codes of the machine-class driver interface that Gardener's providers use, which are gRPC's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultCode {
     Canceled,
@@ -138,6 +139,7 @@ impl fmt::Display for FaultCode {
 
 /// A failure of a provider call: the code decides, the text is for people.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[error("{code}: {text}")]
 pub struct Fault {
     pub code: FaultCode,

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 /// What is stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HarvestMode {
     None,

@@ -15,9 +15,11 @@ pub fn derived_uuid(text: &str) -> Uuid {
     Uuid::new_v5(&NAMESPACE, text.as_bytes())
 }
 
-/// The name of an entity within its kind: `[a-z0-9][a-z0-9-]{0,62}`. Up to 23 bytes it allocates nothing, and lies where it is kept:
+/// The name of an entity within its kind: `[a-z0-9][a-z0-9-]{0,62}`, not ending with `-`. Up to 23 bytes it allocates nothing, and lies where it is kept:
 /// whoever looks one up among many thousands does not follow a pointer for each that it is compared with.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("pattern" = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")))]
 #[serde(try_from = "SmolStr", into = "SmolStr")]
 pub struct Name(SmolStr);
 
@@ -88,6 +90,7 @@ macro_rules! derived_id {
     ($(#[$doc:meta])* $name:ident, $what:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(transparent)]
         pub struct $name(pub Uuid);
 
@@ -133,6 +136,7 @@ derived_id! {
 
 /// What a provider calls the thing it made; opaque to us, at most 255 bytes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct InstanceId(pub String);
 

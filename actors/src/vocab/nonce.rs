@@ -14,6 +14,7 @@ use super::{EffectId, derived_uuid};
 ///
 /// Source of the form: Juju's provisioner (the tag of its machine, a colon, a uuid).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Nonce(pub String);
 

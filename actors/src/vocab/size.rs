@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// An amount of storage in MiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct SizeMib(pub u64);
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What keeps pods away from a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Taint {
     pub key: String,
     pub value: String,
@@ -14,6 +15,7 @@ pub struct Taint {
 
 /// How much a taint keeps away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum TaintEffect {
     NoSchedule,
     PreferNoSchedule,

@@ -18,6 +18,7 @@ const MONDAY_BEFORE_1970: u64 = 3 * DAY;
 
 /// A day of the week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Day {
     Mon,
@@ -31,6 +32,7 @@ pub enum Day {
 
 /// A time that comes round every week, on each of these days.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Window {
     /// The days on which it opens.
@@ -43,6 +45,7 @@ pub struct Window {
 
 /// Windows in which something may be done; none of them means at any time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Windows(pub Vec<Window>);
 

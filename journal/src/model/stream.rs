@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 /// Kind: `[a-z][a-z0-9-]{0,62}`. Name: 1 to 190 of `[a-z0-9:/-]`, beginning and ending with a letter or digit.
 /// Cloning is cheap. The order is that of the text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("pattern" = r"^[a-z][a-z0-9-]{0,62}/[a-z0-9]([a-z0-9:/-]{0,188}[a-z0-9])?$")))]
 #[serde(try_from = "String", into = "String")]
 pub struct StreamId(Arc<str>);
 
@@ -108,6 +110,7 @@ macro_rules! number {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(transparent)]
         pub struct $name(pub u64);
 

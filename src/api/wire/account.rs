@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use bailiwick_actors::vocab::{Name, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// `POST /v1/accounts`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeAccount {
     pub name: Name,
@@ -18,7 +19,7 @@ pub struct ChangeAccount {
 }
 
 /// What is changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub enum AccountChange {
     /// An account that does not exist yet.
@@ -41,7 +42,7 @@ pub enum AccountChange {
 }
 
 /// A token, without what opens: whoever drew it keeps that, and the node never sees it before it is used.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct NewToken {
     /// 8 hexadecimal digits.

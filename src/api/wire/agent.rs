@@ -12,13 +12,14 @@ use bailiwick_actors::{
     machine::rules::template::NodeTemplate,
     vocab::{EffectId, Name, Nonce, SizeMib, Taint},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::storage::Device;
 
 /// What an agent reports.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// The effect id that the machine was made under.
     pub effect: EffectId,
@@ -40,7 +41,7 @@ pub struct Report {
 }
 
 /// What an agent joins with, once: `POST /v1/agents/{machine}/join`.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Join {
     /// The effect id that the machine was made under.
     pub effect: EffectId,
@@ -58,7 +59,7 @@ impl fmt::Debug for Join {
 }
 
 /// The answer to who may join.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Joined {
     /// The token to report with from now on.
     pub token: String,
@@ -71,7 +72,7 @@ impl fmt::Debug for Joined {
 }
 
 /// What an agent says of itself, and of the machine that it is in.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeInfo {
     pub agent_version: String,
     /// `x86_64`, `aarch64`.
@@ -88,7 +89,7 @@ pub struct NodeInfo {
 }
 
 /// One condition inside the machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Condition {
     /// `HostDiskPressure`, `HostMemoryPressure`, `VolumeWritable/data`, `VolumeReadable/data`, `WorkloadRunning/web`,
     /// `ReplicaSetDataLost/db`.
@@ -101,7 +102,7 @@ pub struct Condition {
 }
 
 /// How one workload fares.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkloadReport {
     pub name: Name,
     pub state: WorkloadState,
@@ -111,7 +112,7 @@ pub struct WorkloadReport {
 }
 
 /// What a workload is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkloadState {
     Starting,
@@ -122,7 +123,7 @@ pub enum WorkloadState {
 }
 
 /// How a workload's last run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LastExit {
     Code(i32),
@@ -132,7 +133,7 @@ pub enum LastExit {
 }
 
 /// What the machine should look like.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     #[serde(default)]
     pub workloads: Vec<Workload>,
@@ -144,6 +145,7 @@ pub struct Answer {
     pub filesystems: Vec<MountedFilesystem>,
     /// What is declared for its `node.json`; nodes of earlier releases say nothing of it.
     #[serde(default)]
+    #[schemars(with = "Option<serde_json::Value>")]
     pub node: Option<NodeTemplate>,
     /// Why the machine goes, or its instance is replaced: `deleted`, `unhealthy`, `scale-down`, `set-deleted`,
     /// `host-deleted`. None as long as it stays. Told before any workload has to end.
@@ -163,7 +165,7 @@ pub fn default_interval_ms() -> u64 {
 }
 
 /// One process to be kept running.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
     pub name: Name,
     /// Program and arguments, run without a shell.
@@ -179,7 +181,7 @@ pub struct Workload {
 }
 
 /// One volume that workloads can use.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AttachedVolume {
     pub name: Name,
     /// The attachment's path, as the provider gave it.
@@ -189,7 +191,7 @@ pub struct AttachedVolume {
 }
 
 /// One filesystem that workloads can use.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MountedFilesystem {
     pub name: Name,
     /// Where it is mounted.

@@ -8,13 +8,14 @@ use bailiwick_actors::{
     vocab::{FaultCode, InstanceId, Name},
 };
 use bailiwick_journal::StreamId;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::plan::Step;
 
 /// `POST /v1/apply` and `POST /v1/plan`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Declare {
     /// The manifests, as they were read.
@@ -28,7 +29,7 @@ pub struct Declare {
 }
 
 /// One manifest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct File {
     /// For error messages.
@@ -37,7 +38,7 @@ pub struct File {
 }
 
 /// `POST /v1/audit/rehearse`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rehearse {
     /// The settings to decide under.
@@ -48,7 +49,7 @@ pub struct Rehearse {
 }
 
 /// `POST /v1/remove`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Remove {
     #[serde(default)]
@@ -76,7 +77,7 @@ pub struct Remove {
 }
 
 /// `POST /v1/import`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Import {
     /// What the volume is called from now on.
@@ -93,7 +94,7 @@ pub struct Import {
 }
 
 /// `POST /v1/pools`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangePool {
     pub change: PoolChange,
@@ -102,7 +103,7 @@ pub struct ChangePool {
 }
 
 /// What becomes of a pool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PoolChange {
     Create {
@@ -120,7 +121,7 @@ pub enum PoolChange {
 }
 
 /// `POST /v1/enable-ha`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EnableHa {
     /// The replica set.
@@ -132,7 +133,7 @@ pub struct EnableHa {
 }
 
 /// `POST /v1/rollout`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rollout {
     /// The machine deployment.
@@ -143,7 +144,7 @@ pub struct Rollout {
 }
 
 /// What becomes of a rollout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum RolloutStep {
     Pause,
@@ -160,7 +161,7 @@ pub enum RolloutStep {
 }
 
 /// `POST /v1/retry`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Retry {
     pub entity: StreamId,
@@ -169,7 +170,7 @@ pub struct Retry {
 }
 
 /// `POST /v1/retry-failed`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RetryFailed {
     /// What failed with one of these.
@@ -183,7 +184,7 @@ pub struct RetryFailed {
 }
 
 /// `POST /v1/clock/correct`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CorrectClock {
     #[serde(default)]
@@ -191,7 +192,7 @@ pub struct CorrectClock {
 }
 
 /// `POST /v1/operate`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Operate {
     /// A machine, or a machine set.
@@ -202,7 +203,7 @@ pub struct Operate {
 }
 
 /// What an operator asks of one machine, or of one machine set.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Verb {
     /// Do nothing by itself.
@@ -238,7 +239,7 @@ pub enum Verb {
 }
 
 /// One thing that stands in the way of a removal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Blocked {
     pub entity: String,
@@ -250,7 +251,7 @@ pub struct Blocked {
 }
 
 /// What was, or would be, done.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Changed {
     pub steps: Vec<Step>,
@@ -271,7 +272,7 @@ pub struct Changed {
 }
 
 /// One decision.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Decided {
     pub entity: String,

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::vocab::{Timestamp, hex};
 use bailiwick_journal::{Amount, CheckReport, JournalStat, Position, Recovery};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// `GET /v1/journal/check`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Checked {
     pub journal: Uuid,
@@ -33,7 +34,7 @@ pub struct Checked {
 }
 
 /// What damage affects, and how much of it `bailiwick journal salvage` recovers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Recoverable {
     /// First and last entry.
@@ -44,7 +45,7 @@ pub struct Recoverable {
 }
 
 /// What the next start repairs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Repairs {
     pub blocks_from_store: u64,
@@ -86,7 +87,7 @@ impl Checked {
 }
 
 /// `GET /v1/journal/stat`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Counted {
     pub journal: Uuid,
@@ -102,7 +103,7 @@ pub struct Counted {
 }
 
 /// Some of a journal's entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Amounts {
     pub entries: u64,
     pub events: u64,

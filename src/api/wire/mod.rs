@@ -4,5 +4,7 @@ pub mod account;
 pub mod agent;
 pub mod change;
 pub mod journal;
+pub mod node;
 pub mod problem;
+pub mod question;
 pub mod storage;

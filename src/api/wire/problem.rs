@@ -1,9 +1,10 @@
 //! How the node says that it refused or failed.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The body of every answer that is not a success.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Problem {
     /// Stable, for programs: `not-found`, `failed-precondition`.
     pub code: String,

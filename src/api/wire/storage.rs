@@ -13,12 +13,13 @@ use bailiwick_actors::{
     },
     vocab::{EffectId, Fault, Name},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
 /// What an agent asks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ask {
     /// The effect id that the machine was made under.
     pub effect: EffectId,
@@ -33,24 +34,26 @@ pub struct Ask {
 }
 
 /// What the node answers: the jobs that this session was not handed yet.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Orders {
     #[serde(default)]
     pub jobs: Vec<Job>,
 }
 
 /// One thing to be done.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Job {
     /// Names this call, not the effect: the effect's id stands in the work.
     pub id: Uuid,
     /// `loop`, `tmpfs`, `rootfs` or `managed`.
     pub provider: Name,
+    /// `{"destroy-volume": EFFECT}`: the item of a port's bulk call.
+    #[schemars(with = "Value")]
     pub work: Work,
 }
 
 /// How a job went.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     pub job: Uuid,
     /// What the port's call answers, as JSON.
@@ -79,7 +82,7 @@ pub enum Work {
 }
 
 /// A block device as an agent sees it; part of its report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Device {
     #[serde(flatten)]
     pub device: BlockDevice,

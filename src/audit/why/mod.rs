@@ -8,6 +8,7 @@ mod tell;
 mod walk;
 
 use bailiwick_journal::{Journal, Position, ReadError, StreamId};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::words::Line;
@@ -28,7 +29,7 @@ pub enum About {
 }
 
 /// The decisions that one rests on, or those that rest on it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Why {
     /// The stream that is asked about.
@@ -49,7 +50,7 @@ pub struct Why {
 }
 
 /// Where an answer looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     Causes,
@@ -57,8 +58,9 @@ pub enum Direction {
 }
 
 /// One decision.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "WhyStep")]
 pub struct Step {
     /// The entry. What it says to have happened is only what a later step rests on.
     #[serde(flatten)]
@@ -77,7 +79,7 @@ pub struct Step {
 }
 
 /// What made somebody decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
     /// Somebody asked for it.

@@ -164,8 +164,10 @@ impl Shown for machine_deployment::State {
     }
 
     fn portrait(fleet: &Fleet, stream: &StreamId, folded: &Folded<Self>) -> Portrait {
-        let row = Row::MachineDeployment(Box::new(machine_deployment_row(fleet, stream.name(), folded)));
-        Portrait::of(row, of(folded.state.spec.as_ref(), declared::machine_deployment))
+        let row = machine_deployment_row(fleet, stream.name(), folded);
+        let conditions = row.conditions.clone();
+        let spec = of(folded.state.spec.as_ref(), declared::machine_deployment);
+        Portrait { conditions, ..Portrait::of(Row::MachineDeployment(Box::new(row)), spec) }
     }
 
     fn facts(&self, fleet: &Fleet, stream: &StreamId) -> Told {

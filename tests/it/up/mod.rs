@@ -8,6 +8,7 @@ mod change;
 mod clock;
 mod command_line;
 mod crash_points;
+mod described;
 mod dice;
 mod diff;
 mod drain;

@@ -23,7 +23,7 @@ use super::support::{Lab, Running, eventually};
 const TIME_MAX: Duration = Duration::from_secs(60);
 
 /// A node that listens on the network, and how it is reached.
-struct Site {
+pub(super) struct Site {
     lab: Lab,
     node: Running,
     address: SocketAddr,
@@ -32,14 +32,14 @@ struct Site {
 
 /// An answer: its status, its head and its body.
 #[derive(Debug)]
-struct Answer {
-    status: u16,
+pub(super) struct Answer {
+    pub status: u16,
     head: String,
-    body: Value,
+    pub body: Value,
 }
 
 impl Site {
-    fn new(more: &[&str]) -> Self {
+    pub(super) fn new(more: &[&str]) -> Self {
         let lab = Lab::new();
         let args: Vec<&str> = ["serve", "--listen", "127.0.0.1:0"].iter().chain(more).copied().collect();
         let node = lab.start(&args);
@@ -87,21 +87,30 @@ impl Site {
             answer.extend_from_slice(&piece[..read]);
             // Events never end.
             let text = String::from_utf8_lossy(&answer);
-            if text.contains("text/event-stream") && text.contains("\r\n\r\n") {
+            if text.split_once("\r\n\r\n").is_some_and(|(head, _)| head.contains("text/event-stream")) {
                 break;
             }
         }
         read_answer(&answer)
     }
 
+    pub(super) fn lab(&self) -> &Lab {
+        &self.lab
+    }
+
+    /// Where it listens.
+    pub(super) fn url(&self) -> String {
+        format!("https://{}", self.address)
+    }
+
     #[track_caller]
-    fn ask_with(&self, token: &str, method: &str, path: &str, body: &str) -> Answer {
+    pub(super) fn ask_with(&self, token: &str, method: &str, path: &str, body: &str) -> Answer {
         self.ask(method, path, &[("Authorization", &format!("Bearer {token}"))], body)
     }
 
     /// Makes an account; the answer is its token.
     #[track_caller]
-    fn account(&self, args: &[&str]) -> String {
+    pub(super) fn account(&self, args: &[&str]) -> String {
         let args: Vec<&str> = ["-o", "json", "account", "create"].iter().chain(args).copied().collect();
         let told: Value = serde_json::from_str(&self.lab.run(&args).code(0).out).expect("JSON");
         told["token"].as_str().expect("a token").to_owned()
@@ -124,9 +133,10 @@ fn routes(site: &Site) -> Vec<(String, String, String)> {
     let text = |route: &Value, name: &str| route[name].as_str().expect("a text").to_owned();
     let all: Vec<_> = told.as_array().expect("a list").iter().collect();
     let example = |path: String| {
-        path.replace("{entity:.*}", "machine/web")
-            .replace("{kind}", "machine")
-            .replace("{wanted}", "ready")
+        path.replace("{kind}", "machine")
+            .replace("{name:.*}", "web")
+            .replace("{goal}", "ready")
+            .replace("{entry}", "@1")
             .replace("{machine}", "web")
     };
     all.into_iter().map(|route| (text(route, "method"), example(text(route, "path")), text(route, "needs"))).collect()
@@ -507,4 +517,28 @@ fn whoever_watches_sees_every_decision_once_also_across_a_restart() {
     let ahead = site.ask_with(&ada, "GET", &format!("/v1/watch?from={}", third + 100), "");
     assert_eq!((ahead.status, &ahead.body["code"]), (404, &json!("not-found")), "{ahead:?}");
     site.node.kill();
+}
+
+#[test]
+fn whoever_asks_too_often_is_told_when_to_come_back_and_nobody_else_notices() {
+    let site = Site::new(&[]);
+    let (busy, calm) = (site.account(&["busy", "--role", "view"]), site.account(&["calm", "--role", "view"]));
+    // More than anybody may at once, over one connection: so fast that the node hardly gets behind.
+    let one = format!("GET /v1/whoami HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {busy}\r\n", site.address);
+    let last = format!("{one}Connection: close\r\n\r\n");
+    let many = format!("{one}\r\n").repeat(2_000) + &last;
+    let mut stream = site.connect("localhost", &TLS13).expect("it listens");
+    let mut answers = String::new();
+    for part in many.as_bytes().chunks(one.len() * 10) {
+        stream.write_all(part).and_then(|()| stream.flush()).expect("sent");
+        let mut piece = [0; 64 * 1024];
+        let read = stream.read(&mut piece).expect("answers");
+        answers.push_str(&String::from_utf8_lossy(&piece[..read]));
+    }
+    assert!(answers.contains("HTTP/1.1 200"), "{answers}");
+    let refused = answers.split("HTTP/1.1 429").nth(1).unwrap_or_else(|| panic!("nobody was refused: {answers}"));
+    assert!(refused.contains("retry-after: 1") && refused.contains("account:busy asks too often"), "{refused}");
+    assert_eq!(site.ask_with(&calm, "GET", "/v1/whoami", "").status, 200);
+    let (head, _) = site.lab.http("GET", "/v1/status", "");
+    assert!(head.starts_with("HTTP/1.1 200"), "the owner may always ask: {head}");
 }

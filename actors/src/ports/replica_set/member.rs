@@ -31,6 +31,7 @@ pub struct Member {
 
 /// The tags of a member, by name. Copies share them: a decision copies every member and changes no tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Tags(Arc<BTreeMap<String, String>>);
 

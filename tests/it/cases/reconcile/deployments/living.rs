@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bailiwick::actors::{
     contract::{Decider, Facts, NoView},
-    machine_deployment::{Command, Counts, Event, OwnedSet, Size, Spec, State, Strategy, status},
+    machine_deployment::{Command, Condition, Counts, Event, OwnedSet, Size, Spec, State, Strategy, status},
     policy::Document,
     testing::name,
     vocab::Name,
@@ -17,6 +17,12 @@ use super::{
     super::{expect::differ, given::Given, given::NOW, read},
     deployment, progress_of, set, spec, told_apart, totals,
 };
+
+/// `Available=True:MinimumReplicasAvailable`.
+pub(super) fn written(condition: Condition) -> String {
+    let (kind, truth, reason) = condition.told();
+    format!("{kind}={truth}:{reason}")
+}
 
 /// What the new set is called, where a pass makes one.
 const MADE: &str = "made-here";
@@ -241,7 +247,7 @@ pub(in super::super) fn reconcile(case: &Value) -> Result<(), String> {
     living.pass(counts_of(&sets))?;
     let in_force = living.state.template().ok_or("it has no template")?;
     let told = status(&living.state);
-    let conditions: Vec<String> = told.conditions.iter().map(|condition| condition.text()).collect();
+    let conditions: Vec<String> = told.conditions.iter().map(|condition| written(*condition)).collect();
     expect.same("template", in_force.labels.get("version").map_or("", String::as_str))?;
     expect.same_set("conditions", json!(conditions))?;
     expect.error("error_present", false)?;

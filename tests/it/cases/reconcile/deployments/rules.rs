@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{
     super::{given, given::Given, read},
     amount, deployment,
-    living::{Living, counts_of, sets_of, sizes},
+    living::{Living, counts_of, sets_of, sizes, written},
     set, spec, template, told_apart,
 };
 
@@ -287,7 +287,7 @@ pub(in super::super) fn deployment_status(case: &Value) -> Result<(), String> {
     expect.same("ready", status.totals.ready)?;
     expect.same("available", status.totals.available)?;
     expect.same("unavailable", status.unavailable)?;
-    let conditions: Vec<String> = status.conditions.iter().map(|condition| condition.text()).collect();
+    let conditions: Vec<String> = status.conditions.iter().map(|condition| written(*condition)).collect();
     expect.same_set("conditions", json!(conditions))?;
     expect.done()
 }
