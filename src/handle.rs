@@ -24,8 +24,8 @@ use bailiwick_actors::{
     filesystem, machine, machine_deployment,
     ports::Clock,
     shell::{
-        Allowance, Answer, AnyCommand, Ask, AskError, AskGroup, Budgets, Follower, GroupAnswer, Growth, Limits, Origin,
-        Registry, RegistryStats, RehearseGroup, Running, Stats,
+        Allowance, Answer, AnyCommand, Ask, AskError, AskGroup, Budgets, CallTimes, Expected, Follower, GroupAnswer,
+        Growth, Limits, Origin, Registry, RegistryStats, RehearseGroup, Running, Stats,
     },
     storage_rules::{PoolName, PoolSettings},
     supervisor::SupervisorActor,
@@ -33,7 +33,7 @@ use bailiwick_actors::{
     vocab::{Life, Name, Timestamp},
     volume,
 };
-use bailiwick_journal::{Journal, LocalJournal, Position, ReadError, StreamId, digest};
+use bailiwick_journal::{Journal, LocalJournal, Position, ReadError, StreamId, Version, digest};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
@@ -58,6 +58,8 @@ pub struct Handle {
     shared: Arc<Shared>,
     /// In whose name it asks.
     principal: Arc<str>,
+    /// What whoever asks saw.
+    expected: Option<Expected>,
 }
 
 struct Shared {
@@ -76,6 +78,7 @@ struct Shared {
     joins: Mutex<BTreeMap<Name, Allowance>>,
     host: HostWatch,
     budgets: Budgets,
+    call_times: CallTimes,
     growth: Growth,
     admission: Semaphore,
     offer: Offer,
@@ -108,23 +111,38 @@ impl Handle {
             joins: Mutex::default(),
             host: HostWatch::default(),
             budgets: running.services.budgets.clone(),
+            call_times: running.services.call_times.clone(),
             offer,
             growth: running.services.growth(),
             admission: Semaphore::new(limits.asks_max),
         };
         let own = user(rustix::process::geteuid().as_raw());
-        Self { shared: Arc::new(shared), principal: own.into() }
+        Self { shared: Arc::new(shared), principal: own.into(), expected: None }
     }
 
     /// The same, asking in the name of somebody else: what the journal calls the principal of a command. A handle that nobody
     /// named asks in the name of the user that the process runs as, `uid:1000`.
     #[must_use]
     pub fn in_the_name_of(&self, principal: impl Into<Arc<str>>) -> Self {
-        Self { shared: self.shared.clone(), principal: principal.into() }
+        Self { principal: principal.into(), ..self.clone() }
+    }
+
+    /// The same, for commands that are decided only if this object is at this version; its rows and descriptions tell the
+    /// version. Otherwise the answer is [`AskError::Changed`], and nothing was done.
+    #[must_use]
+    pub fn expecting(&self, stream: StreamId, version: Version) -> Self {
+        Self { expected: Some(Expected { stream, version }), ..self.clone() }
     }
 
     fn origin(&self, id: Uuid) -> Origin {
-        Origin { id, principal: self.principal.to_string(), cause: None, cites: Vec::new(), routine: false }
+        Origin {
+            id,
+            principal: self.principal.to_string(),
+            cause: None,
+            cites: Vec::new(),
+            routine: false,
+            expected: self.expected.clone(),
+        }
     }
 
     /// The journal, to read from.
@@ -300,6 +318,11 @@ impl Handle {
     /// If the node has stopped.
     pub async fn stats(&self) -> Result<RegistryStats, AskError> {
         self.shared.registry.send(Stats).await.map_err(|_| AskError::Stopping)
+    }
+
+    /// The calls that providers have had since the node started, and how long they took.
+    pub(crate) fn call_times(&self) -> &CallTimes {
+        &self.shared.call_times
     }
 
     /// The last durable entry.

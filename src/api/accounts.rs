@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use actix_web::{http::StatusCode, web};
 use bailiwick_actors::{
     document::{Account, Command, Content, Kind, Role, Token},
-    shell::AnyCommand,
+    shell::{AnyCommand, AskError},
 };
-use bailiwick_journal::{Outcome, StreamId};
+use bailiwick_journal::{Outcome, StreamId, Version};
 use uuid::Uuid;
 
 use super::{
     access::Need,
-    asker::Asker,
+    asker::{Asker, Seen},
     changes::decided,
     errors::Failure,
     query::no_entity,
@@ -24,21 +24,41 @@ use super::{
 };
 use crate::view::Fleet;
 
+/// How often a change is made again because somebody else changed the account meanwhile.
+const TRIES_MAX: u32 = 8;
+
 pub(super) fn routes(routes: &mut Routes<'_>) {
     routes.post("/accounts", Need::Role(Role::Admin), SMALL, "Creates an account, adds a token or revokes it", change);
 }
 
-async fn change(asker: Asker, wanted: web::Json<ChangeAccount>) -> Result<web::Json<Decided>, Failure> {
+async fn change(asker: Asker, seen: Seen, wanted: web::Json<ChangeAccount>) -> Result<web::Json<Decided>, Failure> {
     let ChangeAccount { name, change, id } = wanted.into_inner();
-    let node = asker.to_change([Kind::Account.as_str()])?;
     let entity = StreamId::new(Kind::Account.as_str(), name.as_str()).expect("names are checked");
-    let account = node.look(|fleet| changed(fleet, &entity, change))??;
-    let command = AnyCommand::from(Command::Declare(Box::new(Content::Account(account))));
-    let answer = node.ask(entity, command, id.unwrap_or_else(Uuid::new_v4)).await?;
+    let node = asker.to_change_one(&entity, seen)?;
+    let id = id.unwrap_or_else(Uuid::new_v4);
+    let mut tries = 0;
+    let answer = loop {
+        let (account, version) = node.look(|fleet| {
+            let account = changed(fleet, &entity, change.clone());
+            account.map(|account| (account, version(fleet, &entity)))
+        })??;
+        let command = AnyCommand::from(Command::Declare(Box::new(Content::Account(account))));
+        // The whole account is declared anew: what somebody else changed in it meanwhile must not be lost.
+        let asked = if seen.is_given() { node.clone() } else { node.expecting(entity.clone(), version) };
+        match asked.ask(entity.clone(), command, id).await {
+            Err(AskError::Changed { .. }) if !seen.is_given() && tries < TRIES_MAX => tries += 1,
+            answered => break answered?,
+        }
+    };
     if answer.outcome == Outcome::Refused {
         return Err(Failure::new(StatusCode::CONFLICT, "refused", format!("{}: {}", answer.stream, answer.text)));
     }
     Ok(web::Json(decided(&answer)))
+}
+
+fn version(fleet: &Fleet, entity: &StreamId) -> Version {
+    let account = fleet.documents.folded(Kind::Account, entity.name());
+    account.map_or(Version::ZERO, |account| account.version)
 }
 
 /// What the account is to be.

@@ -2,8 +2,17 @@
 
 use std::future::{Ready, ready};
 
-use actix_web::{FromRequest, HttpMessage, HttpRequest, dev::Payload, http::StatusCode, web};
+use actix_web::{
+    FromRequest, HttpMessage, HttpRequest,
+    dev::Payload,
+    http::{
+        StatusCode,
+        header::{HeaderValue, IF_MATCH},
+    },
+    web,
+};
 use bailiwick_actors::document::{Kind, Role};
+use bailiwick_journal::{StreamId, Version};
 
 use super::{access::Caller, errors::Failure, shared::Shared};
 use crate::handle::Handle;
@@ -43,6 +52,15 @@ impl Asker {
         Ok(&self.node)
     }
 
+    /// The node, to change one object, as it was when the caller saw it.
+    ///
+    /// # Errors
+    /// If the caller may not change it.
+    pub(super) fn to_change_one(&self, object: &StreamId, seen: Seen) -> Result<Handle, Failure> {
+        let node = self.to_change([object.kind()])?;
+        Ok(seen.0.map_or_else(|| node.clone(), |version| node.expecting(object.clone(), version)))
+    }
+
     /// The node, to change objects of any kind.
     ///
     /// # Errors
@@ -54,6 +72,36 @@ impl Asker {
         let message =
             format!("{} may change some kinds of objects only, and this can concern all", self.caller.principal);
         Err(Failure::new(StatusCode::FORBIDDEN, "forbidden", message).next("name the objects that are meant"))
+    }
+}
+
+/// The version of an object that whoever asks has seen: `If-Match: "7"`. If it is another one meanwhile, nothing is done, and
+/// the answer is 412. Rows and descriptions tell the version.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen(Option<Version>);
+
+impl Seen {
+    /// Whether whoever asks says what he has seen.
+    pub(super) fn is_given(self) -> bool {
+        self.0.is_some()
+    }
+}
+
+impl FromRequest for Seen {
+    type Error = Failure;
+    type Future = Ready<Result<Self, Failure>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let bad = || {
+            Failure::new(StatusCode::BAD_REQUEST, "bad-request", "If-Match is no version")
+                .next("send the version of the object: `If-Match: \"7\"`")
+        };
+        let read = |value: &HeaderValue| {
+            let text = value.to_str().ok()?.trim().trim_matches('"');
+            text.parse().ok().map(Version)
+        };
+        let value = request.headers().get(IF_MATCH);
+        ready(value.map(|value| read(value).ok_or_else(bad)).transpose().map(Self))
     }
 }
 

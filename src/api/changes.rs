@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::{
     access::Need,
-    asker::Asker,
+    asker::{Asker, Seen},
     errors::Failure,
     query::no_entity,
     routes::{MANIFESTS, Routes, SMALL},
@@ -71,7 +71,7 @@ async fn plan(asker: Asker, declare: web::Json<Declare>) -> Result<web::Json<Cha
     Ok(web::Json(Changed { notes: notes(&manifest), ..planned(plan) }))
 }
 
-async fn remove(asker: Asker, remove: web::Json<Remove>) -> Result<web::Json<Changed>, Failure> {
+async fn remove(asker: Asker, seen: Seen, remove: web::Json<Remove>) -> Result<web::Json<Changed>, Failure> {
     let mut remove = remove.into_inner();
     if remove.entities.len() > ITEMS_MAX {
         let message = format!("{} objects are named; a request may name {ITEMS_MAX}", remove.entities.len());
@@ -82,7 +82,10 @@ async fn remove(asker: Asker, remove: web::Json<Remove>) -> Result<web::Json<Cha
     if remove.all {
         asker.to_change_all()?;
     }
-    let node = asker.to_change(remove.entities.iter().map(StreamId::kind))?;
+    let node = match remove.entities.as_slice() {
+        [one] => asker.to_change_one(one, seen)?,
+        several => asker.to_change(several.iter().map(StreamId::kind))?.clone(),
+    };
     node.look(|fleet| {
         if remove.all {
             remove.entities = declared(fleet);
@@ -135,7 +138,7 @@ async fn remove(asker: Asker, remove: web::Json<Remove>) -> Result<web::Json<Cha
     Ok(web::Json(Changed { blocked, ..changed(applied) }))
 }
 
-async fn change_pool(asker: Asker, wanted: web::Json<ChangePool>) -> Result<web::Json<Decided>, Failure> {
+async fn change_pool(asker: Asker, seen: Seen, wanted: web::Json<ChangePool>) -> Result<web::Json<Decided>, Failure> {
     let ChangePool { change, id } = wanted.into_inner();
     if let PoolChange::Create { name, settings } = &change {
         asker.node().check_pool(name, settings)?;
@@ -147,7 +150,7 @@ async fn change_pool(asker: Asker, wanted: web::Json<ChangePool>) -> Result<web:
     });
     let name = policy::default_name();
     let entity = StreamId::new(policy::State::KIND, name.as_str()).expect("a valid name");
-    ask(&asker, &entity, command, id).await
+    ask(&asker, seen, &entity, command, id).await
 }
 
 async fn import(asker: Asker, import: web::Json<Import>) -> Result<web::Json<Changed>, Failure> {
@@ -162,12 +165,12 @@ async fn import(asker: Asker, import: web::Json<Import>) -> Result<web::Json<Cha
     Ok(web::Json(changed(node.import(&wish, id.unwrap_or_else(Uuid::new_v4)).await?)))
 }
 
-async fn retry(asker: Asker, retry: web::Json<Retry>) -> Result<web::Json<Decided>, Failure> {
+async fn retry(asker: Asker, seen: Seen, retry: web::Json<Retry>) -> Result<web::Json<Decided>, Failure> {
     let Some(command) = retrying(&retry.entity) else {
         let message = format!("a {} cannot be retried", retry.entity.kind());
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
     };
-    ask(&asker, &retry.entity, command, retry.id).await
+    ask(&asker, seen, &retry.entity, command, retry.id).await
 }
 
 /// Asks all that failed so, one after the other; who has no answer any more when it is its turn is left out.
@@ -186,16 +189,16 @@ async fn retry_failed(asker: Asker, wanted: web::Json<RetryFailed>) -> Result<we
     Ok(web::Json(all))
 }
 
-async fn enable_ha(asker: Asker, wanted: web::Json<EnableHa>) -> Result<web::Json<Decided>, Failure> {
+async fn enable_ha(asker: Asker, seen: Seen, wanted: web::Json<EnableHa>) -> Result<web::Json<Decided>, Failure> {
     if wanted.entity.kind() != replica_set::State::KIND {
         let message = format!("{} is not a replica set", wanted.entity);
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
     }
     let command = AnyCommand::from(replica_set::Command::EnableHa { servers: wanted.servers });
-    ask(&asker, &wanted.entity, command, wanted.id).await
+    ask(&asker, seen, &wanted.entity, command, wanted.id).await
 }
 
-async fn rollout(asker: Asker, wanted: web::Json<Rollout>) -> Result<web::Json<Decided>, Failure> {
+async fn rollout(asker: Asker, seen: Seen, wanted: web::Json<Rollout>) -> Result<web::Json<Decided>, Failure> {
     use machine_deployment::Command;
     let Rollout { entity, step, id } = wanted.into_inner();
     if entity.kind() != machine_deployment::State::KIND {
@@ -209,17 +212,18 @@ async fn rollout(asker: Asker, wanted: web::Json<Rollout>) -> Result<web::Json<D
         RolloutStep::Restart => Command::Restart,
         RolloutStep::Undo { revision } => Command::Undo { revision },
     };
-    ask(&asker, &entity, AnyCommand::from(command), id).await
+    ask(&asker, seen, &entity, AnyCommand::from(command), id).await
 }
 
 /// Asks one entity that exists.
 async fn ask(
     asker: &Asker,
+    seen: Seen,
     entity: &StreamId,
     command: AnyCommand,
     id: Option<Uuid>,
 ) -> Result<web::Json<Decided>, Failure> {
-    let node = asker.to_change([entity.kind()])?;
+    let node = asker.to_change_one(entity, seen)?;
     if let Some(missing) = node.look(|fleet| (!fleet.exists(entity)).then(|| no_entity(fleet, entity)))? {
         return Err(missing.into());
     }

@@ -7,7 +7,10 @@ use actix_web::{HttpRequest, HttpResponse, Responder, body::BoxBody, web};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::Value;
 
-use super::{asker::Asker, errors::Failure};
+use super::{
+    asker::{Asker, Seen},
+    errors::Failure,
+};
 
 /// Describes one type.
 pub(super) type Describe = fn(&mut SchemaGenerator) -> Schema;
@@ -18,18 +21,21 @@ pub(super) struct Described {
     /// What may be added to the path, as an object whose fields are the parameters.
     pub query: Option<Describe>,
     pub body: Option<Describe>,
+    /// Whether it takes the version of the object that is meant.
+    pub takes_version: bool,
     pub answer: Answer,
 }
 
 impl Described {
     /// Of a handler that takes these and answers that.
     pub(super) fn of<Args: Parts, Output: Answered>() -> Self {
-        let mut described = Self { query: None, body: None, answer: Output::ANSWER };
+        let mut described = Self { query: None, body: None, takes_version: false, answer: Output::ANSWER };
         for taken in Args::TAKEN {
             match *taken {
                 Taken::Nothing => (),
                 Taken::Query(query) => described.query = Some(query),
                 Taken::Body(body) => described.body = Some(body),
+                Taken::Version => described.takes_version = true,
             }
         }
         described
@@ -51,6 +57,8 @@ pub(super) enum Taken {
     Nothing,
     Query(Describe),
     Body(Describe),
+    /// The version of the object that is meant, in the header `If-Match`.
+    Version,
 }
 
 /// One argument of a handler.
@@ -80,6 +88,10 @@ impl Part for HttpRequest {
 
 impl Part for Asker {
     const TAKEN: Taken = Taken::Nothing;
+}
+
+impl Part for Seen {
+    const TAKEN: Taken = Taken::Version;
 }
 
 /// All arguments of a handler.

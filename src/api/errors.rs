@@ -118,6 +118,8 @@ impl From<AskError> for Failure {
                 .next("retry in a moment, with the same --id"),
             AskError::Stopping => Self::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", message)
                 .next("restart the node, then retry with the same --id"),
+            AskError::Changed { .. } => Self::new(StatusCode::PRECONDITION_FAILED, "changed", message)
+                .next("look at it again, and retry with the version that it has then"),
             AskError::Contended => {
                 Self::new(StatusCode::CONFLICT, "contended", message).next("retry with the same --id")
             }

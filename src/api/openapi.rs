@@ -100,6 +100,12 @@ impl Describer {
         if let Some(query) = route.described.query {
             parameters.extend(of_query(&shortened(query(&mut self.requests))));
         }
+        if route.described.takes_version {
+            parameters.push(json!({
+                "name": "If-Match", "in": "header", "required": false, "schema": {"type": "string", "pattern": "^\"?[0-9]{1,19}\"?$"},
+                "description": "The version of the object as it was seen; if it is another one meanwhile, nothing is done, and the answer is 412",
+            }));
+        }
         let schema = match &answer.schema {
             Inner::Named(describe) => shortened(describe(&mut self.answers)),
             Inner::Said(schema) => shortened(schema.clone()),

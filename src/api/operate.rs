@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::{
     access::Need,
-    asker::Asker,
+    asker::{Asker, Seen},
     changes::decided,
     errors::{Failure, not_recorded},
     query::no_entity,
@@ -63,9 +63,9 @@ async fn correct_clock(asker: Asker, wish: web::Json<CorrectClock>) -> Result<we
     }
 }
 
-async fn operate(asker: Asker, operate: web::Json<Operate>) -> Result<web::Json<Decided>, Failure> {
+async fn operate(asker: Asker, seen: Seen, operate: web::Json<Operate>) -> Result<web::Json<Decided>, Failure> {
     let Operate { entity, verb, id } = operate.into_inner();
-    let node = asker.to_change([entity.kind()])?;
+    let node = asker.to_change_one(&entity, seen)?;
     let command = node.look(|fleet| command(fleet, &entity, verb))??;
     let answer = node.ask(entity, command, id.unwrap_or_else(Uuid::new_v4)).await?;
     if answer.outcome == Outcome::Refused {

@@ -88,7 +88,8 @@ impl Media for Exposition {
 /// The one answer that is no JSON: those who collect gauges read this.
 async fn metrics(shared: web::Data<Shared>) -> Result<Sent<Exposition>, Failure> {
     shared.node.look_at_host();
-    Ok(Sent::body(shared.node.look(view::metrics)?))
+    let load = view::Load { registry: shared.node.stats().await?, calls: shared.node.call_times().seen() };
+    Ok(Sent::body(shared.node.look(|fleet| view::metrics(fleet, &load))?))
 }
 
 async fn status(shared: web::Data<Shared>, wanted: web::Query<AtParameters>) -> Answer<view::Status> {

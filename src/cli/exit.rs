@@ -126,6 +126,7 @@ impl Exit {
                 "refused",
                 "leaving",
                 "contended",
+                "changed",
                 "command-reused",
                 "still-mounted",
                 "exists",

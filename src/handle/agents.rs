@@ -64,7 +64,8 @@ impl Handle {
         let report = machine::Report::Joined { effect, token, node: Box::new(node) };
         let command = AnyCommand::from(machine::Command::Report(report));
         let principal = format!("agent:machine/{machine}");
-        let origin = Origin { id: Uuid::new_v4(), principal, cause: None, cites: Vec::new(), routine: true };
+        let origin =
+            Origin { id: Uuid::new_v4(), principal, cause: None, cites: Vec::new(), routine: true, expected: None };
         self.shared.registry.send(Ask { stream, command, origin }).await.map_err(|_| AskError::Stopping)?.map(drop)
     }
 
@@ -82,7 +83,8 @@ impl Handle {
         let report = machine::Report::NodeChanged { effect, node: Box::new(node) };
         let command = AnyCommand::from(machine::Command::Report(report));
         let principal = format!("agent:machine/{machine}");
-        let origin = Origin { id: Uuid::new_v4(), principal, cause: None, cites: Vec::new(), routine: true };
+        let origin =
+            Origin { id: Uuid::new_v4(), principal, cause: None, cites: Vec::new(), routine: true, expected: None };
         let told = self.shared.registry.send(Ask { stream, command, origin }).await;
         if !matches!(told, Ok(Ok(_))) {
             tracing::debug!(%machine, "the node report of the agent is deferred");

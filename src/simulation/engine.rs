@@ -422,7 +422,8 @@ impl Course {
         self.asking = Some((self.next, commands.clone()));
         let first = commands.first().map(|(stream, _)| stream.to_string()).unwrap_or_default();
         let id = derived_uuid(&format!("simulation {} {} {first}", self.setup.seed, self.next));
-        let origin = Origin { id, principal: "operator".into(), cause: None, cites: Vec::new(), routine: false };
+        let origin =
+            Origin { id, principal: "operator".into(), cause: None, cites: Vec::new(), routine: false, expected: None };
         let stored =
             commands.iter().flat_map(|(_, command)| command.store().map(|body| body.bytes).unwrap_or_default());
         let content = digest(&stored.collect::<Vec<u8>>());

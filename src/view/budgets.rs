@@ -64,7 +64,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::view::{metrics, pending, status, why_not};
+    use crate::view::{Load, metrics, pending, status, why_not};
 
     #[test]
     fn who_waits_for_a_budget_is_told_so_and_when_the_next_call_goes_out() {
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!((missing.precondition, missing.because), ("a call to its provider", format!("it {text}")));
         assert_eq!(missing.satisfied_by, "its turn, or a larger `budget` of cloud in providers.yaml");
         assert_eq!((missing.next_look_ms, missing.next_look_in_ms), (Some(next.0), Some(3_000)));
-        let lines = metrics(&fleet);
+        let lines = metrics(&fleet, &Load::default());
         for line in ["calls_total{provider=\"cloud\"} 7", "calls_waiting{provider=\"cloud\"} 1"] {
             assert!(lines.contains(&format!("bailiwick_provider_{line}")), "{lines}");
         }

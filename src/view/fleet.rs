@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use super::{
     Budgets, Calendar, Host,
+    decisions::Decisions,
     kinds::{all as kinds, kind, kind as kind_of},
 };
 use crate::custom_kind::Folds;
@@ -58,6 +59,8 @@ pub struct Fleet {
     pub host: Host,
     /// What waits for the call budgets of its providers; the same.
     pub budgets: Budgets,
+    /// What came of all decisions.
+    pub(super) decisions: Decisions,
     /// When each was declared last (a policy: first).
     declared: BTreeMap<StreamId, Timestamp>,
     /// By the name of a replica set.
@@ -159,6 +162,7 @@ impl Fleet {
         self.documents.apply(entry)?;
         self.custom.apply(entry)?;
         self.note_unknown(header);
+        self.decisions.count(header);
         self.calendar.apply(entry);
         self.position = header.position;
         self.time = self.time.max(Timestamp(header.meta.time_ms));

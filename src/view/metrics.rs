@@ -1,22 +1,34 @@
-//! How replica sets and machine deployments are, as gauges in the text form that Prometheus reads; put together anew for everybody who asks.
+//! How everything is, as gauges and counters in the text form that Prometheus reads; put together anew for everybody who asks.
 
-use std::fmt::Write;
-
-use bailiwick_actors::{
-    replica_set::State,
-    shell::BudgetSeen,
-    supervisor::peer_group::metrics::{Gauge, NAME, gauges},
-    vocab::Life,
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Write},
 };
 
-use super::{Fleet, MachineDeploymentRow, machine_deployments};
+use bailiwick_actors::{
+    ports::Operation,
+    replica_set::State,
+    shell::{BudgetSeen, CallTime, RegistryStats},
+    supervisor::peer_group::metrics::{Gauge, NAME, gauges},
+    vocab::{Life, Name},
+};
+
+use super::{Fleet, MachineDeploymentRow, Upcoming, machine_deployments, status, upcoming};
 
 const AHEAD: &str = "bailiwick_clock_ahead_seconds";
 
-/// All gauges. What a member says counts as of when its set was looked at last.
+/// What only a running node knows of its own work.
+#[derive(Clone, Debug, Default)]
+pub struct Load {
+    pub registry: RegistryStats,
+    /// Provider, operation, and the calls that are over.
+    pub calls: Vec<(Option<Name>, Operation, CallTime)>,
+}
+
+/// All gauges and counters. What a member says counts as of when its set was looked at last.
 ///
 /// Source: Juju's gauge of replica set members; members that name no machine are left out there, too.
-pub fn metrics(fleet: &Fleet) -> String {
+pub fn metrics(fleet: &Fleet, load: &Load) -> String {
     let sets: Vec<(&str, &State)> = fleet
         .replica_sets
         .iter()
@@ -42,6 +54,11 @@ pub fn metrics(fleet: &Fleet) -> String {
     });
     let help = "consecutive steps that were refused or whose outcome is unknown";
     gauge("bailiwick_replica_set_failed_steps", help, |state| u64::from(state.step_retries.0));
+    entities(&mut text, fleet);
+    decisions(&mut text, fleet);
+    journal(&mut text, fleet);
+    node(&mut text, load);
+    calls(&mut text, load);
     budgets(&mut text, fleet);
     deployments(&mut text, fleet);
     if let Some(room) = fleet.host.room {
@@ -64,6 +81,95 @@ pub fn metrics(fleet: &Fleet) -> String {
         let _ = writeln!(text, "{AHEAD} {}", ahead_ms as f64 / 1000.0);
     }
     text
+}
+
+/// How many there are of each kind in each status, and how many need somebody.
+fn entities(text: &mut String, fleet: &Fleet) {
+    let mut counts: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    let all = fleet.statuses();
+    for (stream, status) in all.iter().filter(|(stream, _)| fleet.exists(stream)) {
+        *counts.entry((stream.kind(), status)).or_default() += 1;
+    }
+    head(text, "bailiwick_entities", "objects that exist, by kind and status");
+    for ((kind, status), count) in counts {
+        line(text, "bailiwick_entities", &[("kind", kind), ("status", status)], count);
+    }
+    head(text, "bailiwick_trouble", "objects in trouble: what `bailiwick status` lists first");
+    let _ = writeln!(text, "bailiwick_trouble {}", status(fleet).trouble.len());
+    let due: Vec<Upcoming> = upcoming(fleet, usize::MAX);
+    head(text, "bailiwick_schedule", "what will happen by itself at a due time");
+    let _ = writeln!(text, "bailiwick_schedule {}", due.len());
+    head(text, "bailiwick_schedule_overdue", "what should have happened by now, and has not yet");
+    let overdue = due.iter().filter(|due| due.in_ms == 0).count();
+    let _ = writeln!(text, "bailiwick_schedule_overdue {overdue}");
+}
+
+fn decisions(text: &mut String, fleet: &Fleet) {
+    const DECISIONS: &str = "bailiwick_decisions_total";
+    headed(
+        text,
+        DECISIONS,
+        "counter",
+        "decisions in the journal, by what they are about, their outcome and their reason",
+    );
+    for (kind, outcome, reason, count) in fleet.decisions.all() {
+        line(text, DECISIONS, &[("kind", kind), ("outcome", outcome), ("reason", reason)], count);
+    }
+}
+
+fn journal(text: &mut String, fleet: &Fleet) {
+    headed(text, "bailiwick_journal_position", "counter", "the last entry of the journal");
+    let _ = writeln!(text, "bailiwick_journal_position {}", fleet.position);
+}
+
+fn node(text: &mut String, load: &Load) {
+    let of = &load.registry;
+    let counted =
+        "decisions that were counted and not recorded, because they said once more that nothing had to be done";
+    let all: [(&str, &str, &str, u64); 6] = [
+        ("bailiwick_actors", "gauge", "objects in memory", of.actors as u64),
+        ("bailiwick_actors_idle", "gauge", "objects in memory that do nothing", of.idle as u64),
+        (
+            "bailiwick_actors_quarantined",
+            "gauge",
+            "objects whose commands make the node panic",
+            of.quarantined.len() as u64,
+        ),
+        ("bailiwick_commands_waiting", "gauge", "commands that wait for their answers", of.asks as u64),
+        ("bailiwick_provider_items_running", "gauge", "items of provider calls under way", of.calls as u64),
+        ("bailiwick_decisions_only_counted_total", "counter", counted, of.only_counted),
+    ];
+    for (name, kind, help, value) in all {
+        headed(text, name, kind, help);
+        let _ = writeln!(text, "{name} {value}");
+    }
+}
+
+/// How long the calls to each provider took since the node started.
+fn calls(text: &mut String, load: &Load) {
+    const CALLS: &str = "bailiwick_provider_call_duration_seconds";
+    headed(text, CALLS, "histogram", "how long calls to providers took since the node started");
+    let engine = "replica-set engine";
+    for (provider, operation, time) in &load.calls {
+        let (provider, operation) = (provider.as_ref().map_or(engine, Name::as_str), operation.told());
+        let labels = [("provider", provider), ("operation", operation.as_str())];
+        let mut bucket = |bound: &str, count: u64| {
+            line(text, &format!("{CALLS}_bucket"), &[labels[0], labels[1], ("le", bound)], count);
+        };
+        for (bound_ms, count) in CallTime::BOUNDS_MS.iter().zip(time.within) {
+            bucket(&(*bound_ms as f64 / 1000.0).to_string(), count);
+        }
+        bucket("+Inf", time.calls);
+        let name = format!("{CALLS}_sum");
+        let _ = writeln!(text, "{}", labelled(&name, &labels, time.total_ms as f64 / 1000.0));
+        line(text, &format!("{CALLS}_count"), &labels, time.calls);
+    }
+    const ITEMS: &str = "bailiwick_provider_items_total";
+    headed(text, ITEMS, "counter", "what providers were asked for since the node started, several of them in one call");
+    for (provider, operation, time) in &load.calls {
+        let provider = provider.as_ref().map_or(engine, Name::as_str);
+        line(text, ITEMS, &[("provider", provider), ("operation", &operation.told())], time.items);
+    }
 }
 
 /// Of every provider with a call budget.
@@ -113,9 +219,13 @@ fn headed(text: &mut String, name: &str, kind: &str, help: &str) {
 }
 
 fn line(text: &mut String, name: &str, labels: &[(&str, &str)], value: u64) {
-    let labels: Vec<String> = labels.iter().map(|(label, value)| format!("{label}=\"{}\"", escaped(value))).collect();
     // Writing to a text cannot fail.
-    let _ = writeln!(text, "{name}{{{}}} {value}", labels.join(","));
+    let _ = writeln!(text, "{}", labelled(name, labels, value));
+}
+
+fn labelled(name: &str, labels: &[(&str, &str)], value: impl fmt::Display) -> String {
+    let labels: Vec<String> = labels.iter().map(|(label, value)| format!("{label}=\"{}\"", escaped(value))).collect();
+    format!("{name}{{{}}} {value}", labels.join(","))
 }
 
 /// As the text form wants it.
@@ -136,8 +246,9 @@ mod tests {
 
     #[test]
     fn without_sets_there_are_only_the_names() {
-        let text = metrics(&Fleet::default());
-        assert!(text.lines().all(|line| line.starts_with("# ")), "{text}");
+        let text = metrics(&Fleet::default(), &Load::default());
+        let values = text.lines().filter(|line| !line.starts_with("# "));
+        assert!(values.clone().all(|line| line.ends_with(" 0")) && values.count() == 10, "{text}");
         assert!(text.contains("# TYPE bailiwick_replica_set_member gauge"), "{text}");
     }
 }

@@ -96,8 +96,14 @@ impl Seen {
 }
 
 pub async fn ask(running: &Running, to: &str, command: AnyCommand, id: &str) -> Result<Answer, AskError> {
-    let origin =
-        Origin { id: derived_uuid(id), principal: "operator".into(), cause: None, cites: Vec::new(), routine: false };
+    let origin = Origin {
+        id: derived_uuid(id),
+        principal: "operator".into(),
+        cause: None,
+        cites: Vec::new(),
+        routine: false,
+        expected: None,
+    };
     let stream: StreamId = to.parse().unwrap();
     running.registry.send(Ask { stream, command, origin }).await.expect("the node runs")
 }

@@ -3,7 +3,7 @@
 use bailiwick::{
     audit::{About, Source, why::why},
     providers::replica_model::Flavor,
-    view::{Fleet, describe, members, metrics, replica_sets},
+    view::{Fleet, Load, describe, members, metrics, replica_sets},
     words::Line,
 };
 use bailiwick_actors::testing::MemoryJournal;
@@ -127,7 +127,7 @@ fn every_entry_about_members_has_words() {
 fn gauges_tell_of_members_and_endpoints_of_servers() {
     let run = grown();
     let fleet = Fleet::at_head(&run.bench.journal).expect("it can be read");
-    let text = metrics(&fleet);
+    let text = metrics(&fleet, &Load::default());
     let line = "bailiwick_replica_set_member{set=\"db\",machine=\"m1\",address=\"10.0.0.1:7\",state=\"PRIMARY\"} 1\n";
     assert!(text.contains(line), "{text}");
     assert!(text.contains("bailiwick_replica_set_voters{set=\"db\"} 3\n"), "{text}");

@@ -28,6 +28,33 @@ pub enum Operation {
     UndoCustom(&'static str),
 }
 
+impl Operation {
+    /// In words: `create-machine`; of a custom kind `make-virtual-ip`.
+    pub fn told(self) -> String {
+        let word = match self {
+            Self::DeleteMachine => "delete-machine",
+            Self::DeleteStray => "delete-stray",
+            Self::DestroyVolume => "destroy-volume",
+            Self::CreateMachine => "create-machine",
+            Self::CreateVolume => "create-volume",
+            Self::DetachVolume => "detach-volume",
+            Self::AttachVolume => "attach-volume",
+            Self::ReleaseVolume => "release-volume",
+            Self::DestroyFilesystem => "destroy-filesystem",
+            Self::ReleaseFilesystem => "release-filesystem",
+            Self::CreateFilesystem => "create-filesystem",
+            Self::DetachFilesystem => "detach-filesystem",
+            Self::AttachFilesystem => "attach-filesystem",
+            Self::LookAtReplicaSet => "look-at-replica-set",
+            Self::StepReplicaSet => "step-replica-set",
+            Self::ImportVolume => "import-volume",
+            Self::MakeCustom(kind) => return format!("make-{kind}"),
+            Self::UndoCustom(kind) => return format!("undo-{kind}"),
+        };
+        word.to_owned()
+    }
+}
+
 /// The groups of one turn, in the order in which they go out. Destroying and releasing are one group, so that a source is
 /// asked for both, one after the other, before the next source is.
 ///

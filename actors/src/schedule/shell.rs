@@ -192,7 +192,14 @@ async fn wake_all(
                 continue;
             };
             let id = derived_uuid(&format!("wake {stream} {} {}", due.0, now.0));
-            let origin = Origin { id, principal: "schedule".into(), cause: None, cites: Vec::new(), routine: true };
+            let origin = Origin {
+                id,
+                principal: "schedule".into(),
+                cause: None,
+                cites: Vec::new(),
+                routine: true,
+                expected: None,
+            };
             asks.push((stream, registry.send(Ask { stream: stream.clone(), command, origin })));
         }
         for (stream, ask) in asks {

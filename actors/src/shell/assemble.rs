@@ -85,7 +85,8 @@ async fn record_first_policy(services: &Services, registry: &Addr<Registry>) -> 
     let stream = StreamId::new(policy::State::KIND, name.as_str()).expect("a valid name");
     let command = AnyCommand::from(policy::Command::Revise(Box::default()));
     let id = derived_uuid(&format!("first policy of {}", services.journal_id()));
-    let origin = Origin { id, principal: "node".into(), cause: None, cites: Vec::new(), routine: false };
+    let origin =
+        Origin { id, principal: "node".into(), cause: None, cites: Vec::new(), routine: false, expected: None };
     match registry.send(Ask { stream, command, origin }).await {
         Ok(Ok(_)) => Ok(()),
         Ok(Err(error)) => Err(AssembleError::Policy(error)),

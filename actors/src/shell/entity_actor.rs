@@ -14,7 +14,7 @@ use bailiwick_journal::{
     AppendError, Appended, Draft, Entry, Intake, Outcome, Position, StreamId, Version, crash, digest,
 };
 
-use super::{Answer, AskError, Executor, Kind, Origin, Perform, Services, Urgency, Work};
+use super::{Answer, AskError, Executor, Expected, Kind, Origin, Perform, Services, Urgency, Work};
 use crate::{
     contract::{Decider, Decoded, Entity, Known, NoView, Recorded as RecordedVerdict, Request, Stored, Verdict},
     schedule::{ScheduleActor, ScheduledWake},
@@ -281,20 +281,28 @@ impl<D: Kind> Handler<Submit<D>> for EntityActor<D> {
         #[cfg(feature = "testing")]
         super::plant::trip(super::plant::Plant::Handler, self.entity.stream());
         let Submit { command, origin, urgency } = submit;
-        let routine = origin.routine;
+        let Origin { routine, expected, .. } = &origin;
+        let how = How { routine: *routine, expected: expected.clone(), urgency };
         let request =
             Request { command, id: origin.id, principal: origin.principal, cause: origin.cause, cites: origin.cites };
         // Nothing else is handled until the append is answered: the version cannot move under the decision.
-        AtomicResponse::new(self.attempt(request, routine, urgency, 1))
+        AtomicResponse::new(self.attempt(request, how, 1))
     }
+}
+
+/// How a command is to be decided and recorded.
+#[derive(Clone, Debug)]
+struct How {
+    routine: bool,
+    expected: Option<Expected>,
+    urgency: Urgency,
 }
 
 impl<D: Kind> EntityActor<D> {
     fn attempt(
         &mut self,
         request: Request<D>,
-        routine: bool,
-        urgency: Urgency,
+        how: How,
         attempt: u32,
     ) -> ResponseActFuture<Self, Result<Answer, AskError>> {
         let ready = |result| -> ResponseActFuture<Self, Result<Answer, AskError>> {
@@ -305,28 +313,30 @@ impl<D: Kind> EntityActor<D> {
             Ok(Some(answer)) => return ready(Ok(answer)),
             Err(error) => return ready(Err(error)),
         }
+        let expected = how.expected.as_ref().filter(|expected| expected.stream == *self.entity.stream());
+        if let Some(Err(changed)) = expected.map(|expected| expected.check(self.entity.version())) {
+            return ready(Err(changed));
+        }
         let (draft, text) = match self.decide(&request) {
             Ok(decided) => decided,
             Err(error) => return ready(Err(error)),
         };
-        if routine && self.entity.repeats_nothing(&draft) {
+        if how.routine && self.entity.repeats_nothing(&draft) {
             return ready(Ok(self.only_counted(draft, text)));
         }
         crash::point("before-decision-recorded");
-        let append = self.services.append(vec![draft], urgency.intake(self.entity.state().is_leaving()));
+        let append = self.services.append(vec![draft], how.urgency.intake(self.entity.state().is_leaving()));
         Box::pin(
             append
                 .into_actor(self)
-                .then(move |answer, actor, ctx| actor.appended(request, routine, urgency, attempt, text, answer, ctx)),
+                .then(move |answer, actor, ctx| actor.appended(request, how, attempt, text, answer, ctx)),
         )
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one step of a loop that actor futures force into a recursion")]
     fn appended(
         &mut self,
         request: Request<D>,
-        routine: bool,
-        urgency: Urgency,
+        how: How,
         attempt: u32,
         text: String,
         answer: Result<Appended, AppendError>,
@@ -339,11 +349,11 @@ impl<D: Kind> EntityActor<D> {
                 self.recorded([&**entry]).map(|()| Answer::of(entry, text, false, self.is_idle()))
             }
             Err(AppendError::Conflict { .. }) if attempt < TRIES_MAX => match self.catch_up() {
-                Ok(()) => return self.attempt(request, routine, urgency, attempt + 1),
+                Ok(()) => return self.attempt(request, how, attempt + 1),
                 Err(error) => Err(error),
             },
             Err(AppendError::Repeated { .. }) if attempt < TRIES_MAX => {
-                return self.attempt(request, routine, urgency, attempt + 1);
+                return self.attempt(request, how, attempt + 1);
             }
             Err(AppendError::Conflict { .. }) => Err(AskError::Contended),
             Err(AppendError::Overloaded { .. }) => Err(AskError::Overloaded),

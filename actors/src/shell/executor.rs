@@ -196,9 +196,15 @@ impl Executor {
         let registry = self.registry.clone();
         let executor = ctx.address().downgrade();
         let source = source.clone();
+        let operation = batch.first().map(|item| item.call.wish.operation());
         self.calls.spawn_local(async move {
             crash::point("before-call");
+            let begun = services.clock.now();
             let reports = perform(&services, batch).await;
+            if let Some(operation) = operation {
+                let took_ms = services.clock.now().since(begun);
+                services.call_times.note(source.provider.clone(), operation, streams.len(), took_ms);
+            }
             crash::point("after-call");
             report(&registry, reports).await;
             crash::point("after-report");

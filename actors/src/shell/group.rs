@@ -156,6 +156,10 @@ async fn ask_group(
             return Ok(answer);
         }
         let mut entities = snapshots(members).await?;
+        if let Some(expected) = &group.origin.expected {
+            // What is on its way into the journal is a conflict, and then this is looked at again.
+            expected.check(services.journal.version(&expected.stream))?;
+        }
         // From here to the append nobody else runs: all have the same time, and nothing later comes before them.
         let now = services.now();
         let proposals = propose_all(services, now, &mut entities, &commands)?;

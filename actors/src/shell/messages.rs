@@ -18,6 +18,23 @@ pub struct Origin {
     pub cites: Vec<Cite>,
     /// Whether "nothing to do, for the same reason as before" is only counted instead of journaled.
     pub routine: bool,
+    /// What has to be as whoever asks saw it; otherwise nothing is decided.
+    pub expected: Option<Expected>,
+}
+
+/// An entity as somebody saw it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expected {
+    pub stream: StreamId,
+    pub version: Version,
+}
+
+impl Expected {
+    /// Whether the entity is still as it was seen; now it has this version.
+    pub(super) fn check(&self, now: Version) -> Result<(), AskError> {
+        let Self { stream, version } = self;
+        if now == *version { Ok(()) } else { Err(AskError::Changed { stream: stream.clone(), version: now }) }
+    }
 }
 
 /// A command to one entity, by its stream.
@@ -95,6 +112,8 @@ pub enum AskError {
     Unstorable { stream: StreamId, problem: String },
     #[error("{stream} takes no such command")]
     Misdirected { stream: StreamId },
+    #[error("{stream} has changed meanwhile: it is at version {version} now")]
+    Changed { stream: StreamId, version: Version },
     #[error("other requests kept changing the same objects; try again")]
     Contended,
 }

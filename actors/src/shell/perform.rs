@@ -39,8 +39,14 @@ pub(super) async fn report(registry: &actix::WeakAddr<Registry>, reports: Vec<Re
                 return;
             };
             let id = report_id(&stream, cause, &command);
-            let origin =
-                Origin { id, principal: "executor".into(), cause: Some(cause), cites: Vec::new(), routine: true };
+            let origin = Origin {
+                id,
+                principal: "executor".into(),
+                cause: Some(cause),
+                cites: Vec::new(),
+                routine: true,
+                expected: None,
+            };
             let ask = Ask { stream: stream.clone(), command: command.clone(), origin };
             asks.push((registry.send(ask), (stream, command, cause)));
         }

@@ -16,6 +16,7 @@ use uuid::Uuid;
 use super::{
     AnyProvider,
     budgets::Budgets,
+    call_times::CallTimes,
     growth::{Follower, Growth},
     taken_over::TakenOver,
 };
@@ -159,6 +160,8 @@ pub struct Services {
     pub providers: Providers,
     /// The budgets of the providers, and who waits for them.
     pub budgets: Budgets,
+    /// How long their calls take.
+    pub call_times: CallTimes,
     pub limits: Limits,
     /// What another journal made, and this one knows of.
     pub(crate) taken_over: TakenOver,
@@ -201,6 +204,7 @@ impl Services {
             journal,
             clock,
             budgets: Budgets::new(&providers.budgets),
+            call_times: CallTimes::default(),
             providers,
             limits,
             taken_over,

@@ -13,7 +13,8 @@ use crate::support::{Bench, Mood, after_ms, ask, codes, machine_of, on_a_system,
 pub async fn declare(node: &bailiwick_actors::shell::Running, names: &[String], provider: &str) {
     let commands = names.iter().map(|name| (stream(&format!("machine/{name}")), machine_of(provider))).collect();
     let id = derived_uuid(&format!("{names:?}"));
-    let origin = Origin { id, principal: "operator".into(), cause: None, cites: Vec::new(), routine: false };
+    let origin =
+        Origin { id, principal: "operator".into(), cause: None, cites: Vec::new(), routine: false, expected: None };
     assert!(node.registry.send(AskGroup { commands, origin, content: [0; 16] }).await.unwrap().unwrap().done);
 }
 

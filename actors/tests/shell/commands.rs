@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     machine,
-    shell::{AnyCommand, AskError, AskGroup, Origin},
+    shell::{AnyCommand, AskError, AskGroup, Expected, Origin},
     vocab::derived_uuid,
     volume,
 };
@@ -11,8 +11,14 @@ use bailiwick_journal::{AppendError, Journal, Room, StreamId, Version, digest};
 use crate::support::{Bench, after_ms, ask, attachment, codes, machine_of, on_a_system, stream, told};
 
 fn group(id: &str, commands: Vec<(StreamId, AnyCommand)>) -> AskGroup {
-    let origin =
-        Origin { id: derived_uuid(id), principal: "operator".into(), cause: None, cites: Vec::new(), routine: false };
+    let origin = Origin {
+        id: derived_uuid(id),
+        principal: "operator".into(),
+        cause: None,
+        cites: Vec::new(),
+        routine: false,
+        expected: None,
+    };
     let content = digest(format!("{commands:?}").as_bytes());
     AskGroup { commands, origin, content }
 }
@@ -85,6 +91,40 @@ fn a_version_cannot_move_under_an_append() {
         }
         let first = versions[0];
         assert_eq!(versions, (first..first + 8).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn a_command_that_expects_an_earlier_version_does_nothing_and_its_id_stays_free() {
+    on_a_system(async {
+        // Given a machine that has changed since somebody looked
+        let bench = Bench::new();
+        let node = bench.start().await;
+        let declared = told(&node, ask("machine/m", machine_of("a"), "one")).await.unwrap();
+        told(&node, ask("machine/m", reserve("data"), "two")).await.unwrap();
+        let entries = bench.journal.head().position;
+        // When he asks for something as it was then, alone and in a group
+        let expecting = |version| Some(Expected { stream: stream("machine/m"), version });
+        let mut late = ask("machine/m", reserve("logs"), "three");
+        late.origin.expected = expecting(declared.version);
+        let mut together = group("four", vec![(stream("machine/m"), reserve("logs"))]);
+        together.origin.expected = expecting(declared.version);
+        // Then nothing is decided
+        let now = bench.journal.version(&stream("machine/m"));
+        let changed = AskError::Changed { stream: stream("machine/m"), version: now };
+        assert_eq!(told(&node, late).await.unwrap_err(), changed);
+        assert_eq!(node.registry.send(together).await.unwrap().unwrap_err(), changed);
+        assert_eq!(bench.journal.head().position, entries);
+        // And the same request is decided once he has looked again; asked twice, he gets the first answer, whatever has changed
+        let mut again = ask("machine/m", reserve("logs"), "three");
+        again.origin.expected = expecting(now);
+        assert!(!told(&node, again).await.unwrap().repeated);
+        let mut again = ask("machine/m", reserve("logs"), "three");
+        again.origin.expected = expecting(now);
+        assert!(told(&node, again).await.unwrap().repeated);
+        let mut together = group("five", vec![(stream("machine/m"), reserve("tmp"))]);
+        together.origin.expected = expecting(bench.journal.version(&stream("machine/m")));
+        assert!(node.registry.send(together).await.unwrap().unwrap().done);
     });
 }
 

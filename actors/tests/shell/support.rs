@@ -238,8 +238,14 @@ pub fn stream(text: &str) -> StreamId {
 
 /// A command of an operator; the text is its id.
 pub fn ask(to: &str, command: AnyCommand, id: &str) -> Ask {
-    let origin =
-        Origin { id: derived_uuid(id), principal: "operator".into(), cause: None, cites: Vec::new(), routine: false };
+    let origin = Origin {
+        id: derived_uuid(id),
+        principal: "operator".into(),
+        cause: None,
+        cites: Vec::new(),
+        routine: false,
+        expected: None,
+    };
     Ask { stream: stream(to), command, origin }
 }
 

@@ -542,3 +542,48 @@ fn whoever_asks_too_often_is_told_when_to_come_back_and_nobody_else_notices() {
     let (head, _) = site.lab.http("GET", "/v1/status", "");
     assert!(head.starts_with("HTTP/1.1 200"), "the owner may always ask: {head}");
 }
+
+#[test]
+fn what_has_changed_meanwhile_is_not_changed_again_unseen() {
+    let site = Site::new(&[]);
+    let token = site.account(&["ada", "--role", "operate"]);
+    let declared =
+        declare("apiVersion: bailiwick/v1\nkind: Policy\nmetadata: {name: default}\nspec: {machines: {poll: 1m}}\n");
+    assert_eq!(site.ask_with(&token, "POST", "/v1/apply", &declared).status, 200);
+    let version = || site.ask_with(&token, "GET", "/v1/entities/policy/default", "").body["version"].clone();
+    let seen = version().as_u64().expect("a version");
+    let pool = |name: &str, version: &str| {
+        let body = json!({"change": {"create": {"name": name, "settings": {"provider": "tmpfs"}}}}).to_string();
+        let bearer = format!("Bearer {token}");
+        site.ask("POST", "/v1/pools", &[("Authorization", &bearer), ("If-Match", version)], &body)
+    };
+    let before = head(&site);
+    let late = pool("fast", &format!("\"{}\"", seen - 1));
+    assert_eq!((late.status, &late.body["code"]), (412, &json!("changed")), "{late:?}");
+    assert_eq!((head(&site), version()), (before, json!(seen)), "nothing is recorded");
+    assert_eq!(pool("fast", "yesterday").status, 400);
+    assert_eq!(pool("fast", &format!("\"{seen}\"")).status, 200);
+    assert_eq!(version(), json!(seen + 1));
+}
+
+#[test]
+fn of_two_changes_of_one_account_at_once_none_is_lost() {
+    let site = Site::new(&[]);
+    site.account(&["ada", "--role", "view"]);
+    let token = |digit: char| {
+        let token = json!({"id": digit.to_string().repeat(8), "hash": digit.to_string().repeat(64)});
+        json!({"name": "ada", "change": {"addToken": token}}).to_string()
+    };
+    std::thread::scope(|scope| {
+        for digit in "12345".chars() {
+            let (lab, body) = (&site.lab, token(digit));
+            scope.spawn(move || {
+                let (head, told) = lab.http("POST", "/v1/accounts", &body);
+                assert!(head.starts_with("HTTP/1.1 200"), "{head} {told}");
+            });
+        }
+    });
+    let (_, told) = site.lab.http("GET", "/v1/entities/account/ada", "");
+    let told: Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!(told["says"]["tokens"].as_array().map(Vec::len), Some(6), "{told}");
+}

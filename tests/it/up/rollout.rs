@@ -82,6 +82,16 @@ fn a_deployment_is_rolled_paused_restarted_and_undone() {
     {
         assert!(metrics.contains(&format!("bailiwick_machine_deployment_{line}")), "{metrics}");
     }
+    let created = "{provider=\"local\",operation=\"create-machine\"";
+    for line in [
+        "entities{kind=\"machine\",status=\"ready\"} 2".to_owned(),
+        "trouble 0".to_owned(),
+        "decisions_total{kind=\"machine-deployment\",outcome=\"refused\",reason=\"unknown-revision\"} 1".to_owned(),
+        format!("provider_call_duration_seconds_bucket{created},le=\"+Inf\"}} "),
+        format!("provider_items_total{created}}} "),
+    ] {
+        assert!(metrics.contains(&format!("\nbailiwick_{line}")), "{line}: {metrics}");
+    }
 
     lab.run(&["down", "--timeout", "60s"]).code(0);
     let of = |kind: &str| json(&lab.run(&["get", kind, "-o", "json"]).code(0));

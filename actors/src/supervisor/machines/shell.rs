@@ -419,7 +419,7 @@ impl SupervisorActor<State> {
         self.watch.reports += 1;
         let stream = StreamId::new(machine::State::KIND, machine.as_str()).expect("names are checked");
         let id = derived_uuid(&format!("node report {stream} {} {}", self.watch.started_at, self.watch.reports));
-        let origin = Origin { id, principal, cause: None, cites: Vec::new(), routine: true };
+        let origin = Origin { id, principal, cause: None, cites: Vec::new(), routine: true, expected: None };
         let command = AnyCommand::from(machine::Command::Report(report));
         let answer = self.registry.send(Ask { stream, command, origin });
         ctx.spawn(answer.into_actor(self).map(move |answer, actor, _ctx| {

@@ -209,8 +209,14 @@ impl SupervisorActor<State> {
     ) {
         self.watch.reports += 1;
         let id = derived_uuid(&format!("poll {stream} {} {}", self.watch.started_at, self.watch.reports));
-        let origin =
-            Origin { id, principal: self.entity.stream().to_string(), cause: None, cites: Vec::new(), routine: true };
+        let origin = Origin {
+            id,
+            principal: self.entity.stream().to_string(),
+            cause: None,
+            cites: Vec::new(),
+            routine: true,
+            expected: None,
+        };
         let report = match result {
             Ok(observation) => Report::Seen { round, observation },
             Err(fault) if fault.code == FaultCode::Uninitialized => Report::NotBegun { round },

@@ -76,7 +76,7 @@ impl<S: Supervise> SupervisorActor<S> {
             let Issued { order, target: stream, by, cites } = issued;
             self.sending.on_their_way += 1;
             let principal = self.entity.stream().to_string();
-            let origin = Origin { id: place.1, principal, cause: Some(by), cites, routine: false };
+            let origin = Origin { id: place.1, principal, cause: Some(by), cites, routine: false, expected: None };
             let ask = Ask { stream: stream.clone(), command: order.into(), origin };
             crash::point("before-order-sent");
             let answer = self.registry.send(ask);
