@@ -202,7 +202,7 @@ impl Exit {
             Self::Ok => "done",
             Self::Error => "any other error",
             Self::Differences => "done, with differences (plan, diff, audit replay)",
-            Self::GateFailed => "done, but a check failed (simulate, chaos, provider check)",
+            Self::GateFailed => "done, but a check failed (simulate, chaos, provider check, doctor)",
             Self::NotFound => "not found",
             Self::Refused => "refused, in conflict, or held by another process",
             Self::Integrity => "the journal has lost or changed history",

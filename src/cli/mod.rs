@@ -15,6 +15,7 @@ mod contexts;
 mod delete;
 mod describe;
 mod diff;
+mod doctor;
 pub mod enable_ha;
 mod exit;
 mod failures;
@@ -38,6 +39,7 @@ mod provider;
 mod retry;
 mod rollout;
 mod schedule;
+mod scratch;
 mod serve;
 mod session;
 mod simulate;
@@ -215,6 +217,10 @@ enum Command {
     /// Replay decisions
     #[command(subcommand, arg_required_else_help = true)]
     Audit(audit::AuditCommand),
+    /// Check this machine and the data directory, and say what to do about what is found; exits with 3 if there is a problem
+    ///
+    /// Changes nothing: a loop device and a mount are tried where root runs it, in a directory of their own, and undone.
+    Doctor,
     /// Back up journal, key and providers into a new directory; the node may run
     Backup(backup::BackupArgs),
     /// Check, export, import and salvage the journal; the node may run
@@ -374,6 +380,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Disown(args) => operate::disown(global, args),
         Command::Harvest(args) => harvest::main(global, args),
         Command::WhyNot(args) => why_not::main(global, args),
+        Command::Doctor => doctor::main(global),
         Command::Backup(args) => backup::main(global, args),
         Command::Rollout(command) => rollout::main(global, command),
         Command::EnableHa(args) => enable_ha::main(global, args),

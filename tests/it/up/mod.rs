@@ -10,6 +10,7 @@ mod command_line;
 mod crash_points;
 mod dice;
 mod diff;
+mod doctor;
 mod drain;
 mod exec;
 mod full_disk;
