@@ -56,13 +56,11 @@ async fn healthz() -> HttpResponse {
 
 /// The node decides and records.
 async fn readyz(shared: web::Data<Shared>) -> Result<HttpResponse, Failure> {
-    shared.node.stats().await?;
-    let host = shared.node.look_at_host();
-    match host.trouble.first() {
+    match shared.node.readiness().await? {
         None => Ok(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body("ok\n")),
         Some(trouble) => {
             let status = StatusCode::SERVICE_UNAVAILABLE;
-            Err(Failure::new(status, "not-ready", trouble.why.clone()).next("`bailiwick status` says more"))
+            Err(Failure::new(status, "not-ready", trouble.why).next("`bailiwick status` says more"))
         }
     }
 }

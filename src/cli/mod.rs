@@ -27,6 +27,7 @@ mod journal;
 mod limits;
 mod log;
 mod login;
+mod manager;
 pub mod moment;
 mod named;
 mod operate;

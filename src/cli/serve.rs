@@ -7,6 +7,7 @@ use clap::Args;
 use super::{
     Global,
     exit::{CliError, Exit},
+    manager::Manager,
     provider::ProviderArgs,
     session, up,
 };
@@ -62,10 +63,18 @@ fn host_name(text: &str) -> Result<String, String> {
 }
 
 pub(super) fn main(global: &Global, args: ServeArgs) -> Result<Exit, CliError> {
+    let manager = Manager::of_this_process();
     let (node, ended) = session::block_on(async {
         let mut signals = up::Signals::new()?;
         let node = up::start(global, &args.providers, &args.log, |config| args.network.on(config))?;
-        let ended = up::stay(global, &node, &mut signals, None).await;
+        manager.tell("READY=1");
+        let handle = node.handle();
+        let ended = tokio::select! {
+            biased;
+            ended = up::stay(global, &node, &mut signals, None) => ended,
+            never = manager.accompany(&handle) => match never {},
+        };
+        manager.tell("STOPPING=1\nSTATUS=stopping");
         Ok::<_, CliError>((node, ended))
     })??;
     up::stop_after(node, ended).map(|(stopped, ())| stopped)

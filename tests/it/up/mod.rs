@@ -27,6 +27,7 @@ mod operator;
 mod rollout;
 mod secrets;
 mod selectors;
+mod service;
 mod set_storage;
 mod signals;
 mod support;
