@@ -182,6 +182,7 @@ impl Exit {
         (
             Self::Config,
             &[
+                "bad-config",
                 "bad-providers",
                 "node-key-lost",
                 "foreign-directory",
@@ -214,7 +215,7 @@ impl Exit {
             Self::Disk => "disk full, or unreadable or unwritable",
             Self::TryAgain => "not done, or outcome unknown; try again",
             Self::NoPermission => "no permission",
-            Self::Config => "the data directory, providers.yaml or contexts.yaml cannot be used",
+            Self::Config => "the data directory, config.toml, providers.yaml or contexts.yaml cannot be used",
             Self::TimedOut => "timed out",
         }
     }

@@ -10,6 +10,7 @@ mod chaos;
 mod chosen;
 mod clock;
 mod completion;
+mod config;
 mod context;
 mod contexts;
 mod delete;
@@ -43,6 +44,7 @@ mod schedule;
 mod scratch;
 mod serve;
 mod session;
+mod settings;
 mod simulate;
 mod status;
 mod steady_file;
@@ -133,6 +135,9 @@ enum Command {
     Down(up::DownArgs),
     /// Run a node
     Serve(serve::ServeArgs),
+    /// Show how a node would be run, and check its configuration file
+    #[command(subcommand, arg_required_else_help = true)]
+    Config(config::ConfigCommand),
     /// Apply manifests: all of them or nothing
     Apply(apply::ApplyArgs),
     /// Show what apply would do; exits with 2 if anything would change
@@ -254,6 +259,10 @@ enum Command {
 /// Runs one command line; the answer is the exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
+    let args = match settings::with_file(args.clone()) {
+        Ok((args, _)) => args,
+        Err(error) => return error.print(if asks_for_json(&args) { Format::Json } else { Format::default() }),
+    };
     let cli = match parse(&args) {
         Ok(cli) => cli,
         Err(error) => return misunderstood(&args, &error),
@@ -354,6 +363,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Up(args) => up::up(global, args),
         Command::Down(args) => up::down(global, args),
         Command::Serve(args) => serve::main(global, args),
+        Command::Config(command) => config::main(global, command),
         Command::Apply(args) => apply::main(global, args),
         Command::Plan(args) => plan::main(global, args),
         Command::Get(args) => get::main(global, args),

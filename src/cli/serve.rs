@@ -8,6 +8,7 @@ use super::{
     Global,
     exit::{CliError, Exit},
     manager::Manager,
+    progress::say,
     provider::ProviderArgs,
     session, up,
 };
@@ -15,6 +16,10 @@ use crate::config::{Config, Network};
 
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
+    /// The configuration file: every option here is a setting of the same name, which the command line and the environment
+    /// come before [default: config.toml in the data directory, if it is there]
+    #[arg(long, value_name = "FILE", env = "BAILIWICK_CONFIG")]
+    config: Option<PathBuf>,
     #[command(flatten)]
     log: up::LogArgs,
     #[command(flatten)]
@@ -63,6 +68,9 @@ fn host_name(text: &str) -> Result<String, String> {
 }
 
 pub(super) fn main(global: &Global, args: ServeArgs) -> Result<Exit, CliError> {
+    if let Some(file) = &args.config {
+        say(&format!("configuration: {}", file.display()));
+    }
     let manager = Manager::of_this_process();
     let (node, ended) = session::block_on(async {
         let mut signals = up::Signals::new()?;

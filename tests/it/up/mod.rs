@@ -7,6 +7,7 @@ mod canary;
 mod change;
 mod clock;
 mod command_line;
+mod config;
 mod crash_points;
 mod dice;
 mod diff;
