@@ -85,6 +85,15 @@ impl Settings {
         self.settings.iter().find(|setting| setting.id == id).map(|setting| setting.line)
     }
 
+    /// What an option of one value is set to.
+    pub(super) fn value(&self, id: &str) -> Option<&str> {
+        let setting = self.settings.iter().find(|setting| setting.id == id)?;
+        match &setting.value {
+            Value::Values(values) => values.first().map(String::as_str),
+            Value::Flag(_) => None,
+        }
+    }
+
     /// What the file adds to a command line that has said of some options already what they are.
     fn arguments(&self, is_said: impl Fn(&str) -> bool) -> Vec<OsString> {
         let added = self.settings.iter().filter(|setting| !is_said(&setting.id));
@@ -134,6 +143,9 @@ fn without_environment() -> Command {
 
 /// The same command line with what the configuration file adds, and that file; others than that of `serve` stay as they are.
 pub(super) fn with_file(mut args: Vec<OsString>) -> Result<(Vec<OsString>, Option<Settings>), CliError> {
+    if !args.iter().any(|arg| arg == COMMAND) {
+        return Ok((args, None));
+    }
     // What is wrong with the line is told when it is read again.
     let Ok(matches) = Cli::command().ignore_errors(true).try_get_matches_from(&args) else { return Ok((args, None)) };
     let Some((COMMAND, said)) = matches.subcommand() else { return Ok((args, None)) };

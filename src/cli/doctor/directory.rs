@@ -19,16 +19,21 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, pem::PemObject};
 use super::{Finding, expiry};
 use crate::{
     api::query::Query,
-    cli::{Global, session},
+    cli::{
+        Global, session,
+        settings::{self, Settings},
+    },
     client::socket_address,
     clock::SystemClock,
     config::tls_dir,
     node::place::{self, Twin},
-    words::period,
+    words::{count, period},
 };
 
 /// So long before its end an authority is worth a note: 90 days.
 const EXPIRES_SOON_MS: u64 = 90 * 86_400_000;
+/// The same of a certificate that somebody gives the node, and renews in time: 14 days.
+const GIVEN_SOON_MS: u64 = 14 * 86_400_000;
 
 pub(super) fn findings(global: &Global) -> Vec<Finding> {
     let data_dir = match session::data_dir(global) {
@@ -44,7 +49,9 @@ pub(super) fn findings(global: &Global) -> Vec<Finding> {
     findings.push(file_system(&data_dir));
     findings.extend(free_space(&data_dir));
     findings.extend(copies(&data_dir));
-    findings.extend(authority(&data_dir, SystemClock::new().wall()));
+    let now = SystemClock::new().wall();
+    findings.extend(authority(&data_dir, now));
+    findings.extend(configuration(&data_dir, now));
     findings.extend(match session::journal_in(&data_dir) {
         Ok(dir) => of_journal(global, &data_dir, &dir),
         Err(_) => vec![without_journal(&data_dir)],
@@ -122,20 +129,50 @@ fn authority(data_dir: &Path, now: Timestamp) -> Option<Finding> {
         "stop the node, remove {} and start it again: it makes a new one, and everybody logs in anew",
         tls_dir(data_dir).display()
     );
-    let certificate = CertificateDer::from_pem_file(&file).ok();
-    Some(match certificate.and_then(|certificate| expiry::end(&certificate)) {
-        None => Finding::problem("certificate-authority", format!("{} is no certificate", file.display()), replace),
-        Some(end) if end <= now => Finding::problem(
-            "certificate-authority",
-            format!("it expired at {end}: no client believes the node"),
-            replace,
-        ),
-        Some(end) if end.since(now) < EXPIRES_SOON_MS => {
-            let told = format!("it expires at {end}, in {}", period(end.since(now)));
-            Finding::note("certificate-authority", told, replace)
+    let read = CertificateDer::from_pem_file(&file).ok();
+    let end = read.and_then(|certificate| expiry::end(&certificate));
+    Some(judged("certificate-authority", end, now, (&file, replace, EXPIRES_SOON_MS)))
+}
+
+/// What is said of a certificate that ends then; what to do about it, and how long before its end.
+fn judged(
+    check: &'static str,
+    end: Option<Timestamp>,
+    now: Timestamp,
+    (file, replace, soon_ms): (&Path, String, u64),
+) -> Finding {
+    match end {
+        None => Finding::problem(check, format!("{} is no certificate", file.display()), replace),
+        Some(end) if end <= now => {
+            Finding::problem(check, format!("it expired at {end}: no client believes the node"), replace)
         }
-        Some(end) => Finding::ok("certificate-authority", format!("it holds until {end}")),
-    })
+        Some(end) if end.since(now) < soon_ms => {
+            Finding::note(check, format!("it expires at {end}, in {}", period(end.since(now))), replace)
+        }
+        Some(end) => Finding::ok(check, format!("it holds until {end}")),
+    }
+}
+
+/// The configuration file, and until when the certificate holds that it names.
+fn configuration(data_dir: &Path, now: Timestamp) -> Vec<Finding> {
+    let file = data_dir.join(settings::FILE);
+    if !file.exists() {
+        return Vec::new();
+    }
+    let settings = match Settings::read(&file) {
+        Ok(settings) => settings,
+        Err(error) => return vec![Finding::of_error("configuration", error)],
+    };
+    let told = format!("{}, all valid", count(settings.count(), "setting"));
+    let named = settings.value("tls_cert").map(|file| certificate(Path::new(file), now));
+    [Finding::ok("configuration", told)].into_iter().chain(named).collect()
+}
+
+/// A certificate of somebody else's.
+fn certificate(file: &Path, now: Timestamp) -> Finding {
+    let replace = format!("replace {} and its key; a running node reads them again", file.display());
+    let read = CertificateDer::from_pem_file(file).ok();
+    judged("certificate", read.and_then(|certificate| expiry::end(&certificate)), now, (file, replace, GIVEN_SOON_MS))
 }
 
 fn without_journal(data_dir: &Path) -> Finding {
@@ -268,6 +305,22 @@ mod tests {
         assert!(soon.finding.ends_with("in 31d00h"), "{soon:?}");
         fs::write(tls_dir(later.path()).join("ca.pem"), "nonsense").expect("written");
         assert_eq!(level(later.path()), Some(Level::Problem));
+    }
+
+    #[test]
+    fn a_configuration_file_is_read_with_the_certificate_that_it_names() {
+        let dir = with_authority(2_020);
+        let levels = || -> Vec<(&str, Level)> {
+            let found = configuration(dir.path(), SystemClock::new().wall());
+            found.into_iter().map(|finding| (finding.check, finding.level)).collect()
+        };
+        assert_eq!(levels(), []);
+        let file = dir.path().join(settings::FILE);
+        let expired = tls_dir(dir.path()).join("ca.pem");
+        fs::write(&file, format!("tls-cert = {:?}\n", expired.to_str().expect("text"))).expect("written");
+        assert_eq!(levels(), [("configuration", Level::Ok), ("certificate", Level::Problem)]);
+        fs::write(&file, "tls-crt = 1\n").expect("written");
+        assert_eq!(levels(), [("configuration", Level::Problem)]);
     }
 
     #[test]
