@@ -101,6 +101,7 @@ impl Exit {
                 "runtime",
                 "logging",
                 "broken-answer",
+                "not-replayed",
                 "broken-connection",
                 "unknown",
                 "internal",

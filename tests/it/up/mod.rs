@@ -33,3 +33,4 @@ mod set_storage;
 mod signals;
 mod support;
 mod tour;
+mod upgrade;
