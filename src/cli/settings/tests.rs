@@ -109,7 +109,7 @@ fn the_command_line_comes_before_the_file() {
 }
 
 #[test]
-fn the_unit_and_the_file_of_the_package_are_valid() {
+fn what_the_package_and_the_image_start_is_valid() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR")).join(".ci/package");
     let file = Settings::read(&package.join("config.toml")).expect("valid");
     assert_eq!(file.line("socket_dir"), Some(6));
@@ -122,4 +122,10 @@ fn the_unit_and_the_file_of_the_package_are_valid() {
     let unit = fs::read_to_string(package.join("bailiwick.service")).expect("readable");
     let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).expect("what it starts");
     Cli::command().try_get_matches_from(start.split(' ')).expect("a line");
+    let image = fs::read_to_string(package.join("Containerfile")).expect("readable");
+    let words = |name: &str| -> Vec<String> {
+        let words = image.lines().find_map(|line| line.strip_prefix(name)).expect("what it starts");
+        serde_json::from_str(words).expect("a list")
+    };
+    Cli::command().try_get_matches_from([words("ENTRYPOINT"), words("CMD")].concat()).expect("a line");
 }
