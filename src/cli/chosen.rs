@@ -42,7 +42,7 @@ fn needs(command: &Command) -> Needs {
         Command::Up(_) => Needs::Files("up"),
         Command::Serve(_) => Needs::Files("serve"),
         Command::Config(_) => Needs::Files("config"),
-        Command::Doctor => Needs::Files("doctor"),
+        Command::Doctor(_) => Needs::Files("doctor"),
         Command::Backup(_) => Needs::Files("backup"),
         Command::Journal(JournalCommand::Import(_)) => Needs::Files("journal import"),
         Command::Journal(JournalCommand::Salvage(_)) => Needs::Files("journal salvage"),

@@ -8,6 +8,9 @@ mod expiry;
 mod machine;
 mod trial;
 
+use std::path::PathBuf;
+
+use clap::Args;
 use serde::Serialize;
 
 use super::{
@@ -15,6 +18,13 @@ use super::{
     exit::{CliError, Exit},
     output::{Cell, Column, Table},
 };
+
+#[derive(Debug, Args)]
+pub(super) struct DoctorArgs {
+    /// The configuration file of the node [default: config.toml in the data directory, if it is there]
+    #[arg(long, value_name = "FILE", env = "BAILIWICK_CONFIG")]
+    config: Option<PathBuf>,
+}
 
 /// How it stands with one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -65,9 +75,9 @@ struct Report {
     findings: Vec<Finding>,
 }
 
-pub(super) fn main(global: &Global) -> Result<Exit, CliError> {
+pub(super) fn main(global: &Global, args: &DoctorArgs) -> Result<Exit, CliError> {
     let mut findings = machine::findings()?;
-    findings.extend(directory::findings(global));
+    findings.extend(directory::findings(global, args.config.as_deref()));
     let problems = findings.iter().filter(|finding| finding.level == Level::Problem).count();
     let report = Report { problems, findings };
     global.output.show(&report, || table(&report))?;

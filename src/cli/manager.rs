@@ -27,6 +27,9 @@ use crate::{handle::Handle, view::HostTrouble};
 /// How often it is told how the node is, at least.
 const LOOK: Duration = Duration::from_secs(5);
 
+/// How long a message may wait for room.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// The service manager, if one wants to be told.
 #[derive(Debug, Default)]
 pub(super) struct Manager {
@@ -107,8 +110,8 @@ fn connected(address: &[u8]) -> io::Result<UnixDatagram> {
         None => SocketAddr::from_pathname(OsStr::from_bytes(address))?,
     };
     let socket = UnixDatagram::unbound()?;
-    // Nothing may keep the node waiting, a service manager least of all.
-    socket.set_nonblocking(true)?;
+    // It reads at once; one that does not keeps nobody waiting for longer.
+    socket.set_write_timeout(Some(PATIENCE))?;
     socket.connect_addr(&address)?;
     Ok(socket)
 }

@@ -226,7 +226,7 @@ enum Command {
     /// Check this machine and the data directory, and say what to do about what is found; exits with 3 if there is a problem
     ///
     /// Changes nothing: a loop device and a mount are tried where root runs it, in a directory of their own, and undone.
-    Doctor,
+    Doctor(doctor::DoctorArgs),
     /// Back up journal, key and providers into a new directory; the node may run
     Backup(backup::BackupArgs),
     /// Check, export, import and salvage the journal; the node may run
@@ -391,7 +391,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Disown(args) => operate::disown(global, args),
         Command::Harvest(args) => harvest::main(global, args),
         Command::WhyNot(args) => why_not::main(global, args),
-        Command::Doctor => doctor::main(global),
+        Command::Doctor(args) => doctor::main(global, &args),
         Command::Backup(args) => backup::main(global, args),
         Command::Rollout(command) => rollout::main(global, command),
         Command::EnableHa(args) => enable_ha::main(global, args),

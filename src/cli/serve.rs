@@ -16,8 +16,8 @@ use crate::config::{Config, Network};
 
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
-    /// The configuration file: every option here is a setting of the same name, which the command line and the environment
-    /// come before [default: config.toml in the data directory, if it is there]
+    /// The configuration file: it has a setting for every option here, and the command line and the environment come first
+    /// [default: config.toml in the data directory, if it is there]
     #[arg(long, value_name = "FILE", env = "BAILIWICK_CONFIG")]
     config: Option<PathBuf>,
     #[command(flatten)]

@@ -20,13 +20,16 @@ use super::{Finding, expiry};
 use crate::{
     api::query::Query,
     cli::{
-        Global, session,
+        Global,
+        exit::CliError,
+        session,
         settings::{self, Settings},
     },
     client::socket_address,
     clock::SystemClock,
     config::tls_dir,
     node::place::{self, Twin},
+    ownership,
     words::{count, period},
 };
 
@@ -35,23 +38,24 @@ const EXPIRES_SOON_MS: u64 = 90 * 86_400_000;
 /// The same of a certificate that somebody gives the node, and renews in time: 14 days.
 const GIVEN_SOON_MS: u64 = 14 * 86_400_000;
 
-pub(super) fn findings(global: &Global) -> Vec<Finding> {
+pub(super) fn findings(global: &Global, config: Option<&Path>) -> Vec<Finding> {
     let data_dir = match session::data_dir(global) {
         Ok(data_dir) => data_dir,
         // Nothing in it is read: whoever could change it could have written it.
         Err(error) => return vec![Finding::of_error("data-directory", error)],
     };
+    let now = SystemClock::new().wall();
     if !data_dir.exists() {
-        return vec![missing(&data_dir)];
+        let configuration = configuration(&data_dir, config, now);
+        return [missing(&data_dir)].into_iter().chain(configuration).collect();
     }
     let shown = data_dir.display();
     let mut findings = vec![Finding::ok("data-directory", format!("{shown} is for its owner alone"))];
     findings.push(file_system(&data_dir));
     findings.extend(free_space(&data_dir));
     findings.extend(copies(&data_dir));
-    let now = SystemClock::new().wall();
     findings.extend(authority(&data_dir, now));
-    findings.extend(configuration(&data_dir, now));
+    findings.extend(configuration(&data_dir, config, now));
     findings.extend(match session::journal_in(&data_dir) {
         Ok(dir) => of_journal(global, &data_dir, &dir),
         Err(_) => vec![without_journal(&data_dir)],
@@ -154,16 +158,17 @@ fn judged(
 }
 
 /// The configuration file, and until when the certificate holds that it names.
-fn configuration(data_dir: &Path, now: Timestamp) -> Vec<Finding> {
-    let file = data_dir.join(settings::FILE);
-    if !file.exists() {
+fn configuration(data_dir: &Path, named: Option<&Path>, now: Timestamp) -> Vec<Finding> {
+    let file = named.map_or_else(|| data_dir.join(settings::FILE), Path::to_owned);
+    if named.is_none() && !file.exists() {
         return Vec::new();
     }
-    let settings = match Settings::read(&file) {
+    let read = ownership::check_file(&file).map_err(CliError::from).and_then(|()| Settings::read(&file));
+    let settings = match read {
         Ok(settings) => settings,
         Err(error) => return vec![Finding::of_error("configuration", error)],
     };
-    let told = format!("{}, all valid", count(settings.count(), "setting"));
+    let told = format!("{}: {}, all valid", file.display(), count(settings.count(), "setting"));
     let named = settings.value("tls_cert").map(|file| certificate(Path::new(file), now));
     [Finding::ok("configuration", told)].into_iter().chain(named).collect()
 }
@@ -205,8 +210,7 @@ fn of_running(global: &Global, holder: &str) -> Vec<Finding> {
         let told = format!("{}: {}", text("status"), text("why"));
         findings.push(Finding::problem("node", told, "`bailiwick status` says since when"));
     }
-    let told = "the node has it open";
-    findings.push(Finding::note("journal", told, "`bailiwick journal check` has the node check all of it"));
+    findings.push(Finding::ok("journal", "the node has it open; `bailiwick journal check` has it check all of it"));
     findings.extend(session::ask_node(global, &Query::Clock).map(|answer| clock(&answer)).unwrap_or_default());
     findings
 }
@@ -311,7 +315,7 @@ mod tests {
     fn a_configuration_file_is_read_with_the_certificate_that_it_names() {
         let dir = with_authority(2_020);
         let levels = || -> Vec<(&str, Level)> {
-            let found = configuration(dir.path(), SystemClock::new().wall());
+            let found = configuration(dir.path(), None, SystemClock::new().wall());
             found.into_iter().map(|finding| (finding.check, finding.level)).collect()
         };
         assert_eq!(levels(), []);
@@ -321,6 +325,8 @@ mod tests {
         assert_eq!(levels(), [("configuration", Level::Ok), ("certificate", Level::Problem)]);
         fs::write(&file, "tls-crt = 1\n").expect("written");
         assert_eq!(levels(), [("configuration", Level::Problem)]);
+        let elsewhere = configuration(dir.path(), Some(Path::new("/nowhere/c.toml")), SystemClock::new().wall());
+        assert_eq!(elsewhere[0].level, Level::Problem, "that is named and not there");
     }
 
     #[test]
