@@ -73,8 +73,9 @@ enum Kind {
 }
 
 /// What a node reads, runs or talks to in its data directory.
-const PARTS: [(&str, Kind); 10] = [
+const PARTS: [(&str, Kind); 11] = [
     ("node.key", Kind::Secret),
+    ("config.toml", Kind::File),
     ("providers.yaml", Kind::File),
     ("place.json", Kind::File),
     ("node.sock", Kind::Socket),
@@ -128,6 +129,16 @@ pub fn check_directory(directory: &Path) -> Result<(), Unsafe> {
 pub fn check_secret(file: &Path) -> Result<(), Unsafe> {
     let Some(found) = look(file)? else { return Ok(()) };
     judge(file, &found, Kind::Secret)?;
+    check_way(file)
+}
+
+/// Checks a file elsewhere that only this user and root may change, and what leads to it; one that is not there is fine.
+///
+/// # Errors
+/// As of [`check`].
+pub fn check_file(file: &Path) -> Result<(), Unsafe> {
+    let Some(found) = look(file)? else { return Ok(()) };
+    judge(file, &found, Kind::File)?;
     check_way(file)
 }
 

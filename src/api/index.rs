@@ -72,13 +72,12 @@ async fn healthz() -> Sent<Plain> {
 
 /// The node decides and records.
 async fn readyz(shared: web::Data<Shared>) -> Result<Sent<Plain>, Failure> {
-    shared.node.stats().await?;
-    let host = shared.node.look_at_host();
-    match host.trouble.first() {
-        None => Ok(Sent::body("ok\n")),
+    match shared.node.readiness().await? {
+        None => Ok(Sent::body("ok
+")),
         Some(trouble) => {
             let status = StatusCode::SERVICE_UNAVAILABLE;
-            Err(Failure::new(status, "not-ready", trouble.why.clone()).next("`bailiwick status` says more"))
+            Err(Failure::new(status, "not-ready", trouble.why).next("`bailiwick status` says more"))
         }
     }
 }

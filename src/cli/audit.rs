@@ -1,9 +1,11 @@
 //! `bailiwick audit`: decides history again.
 
-use std::path::PathBuf;
+mod upgrade;
+
+use std::path::{Path, PathBuf};
 
 use bailiwick_actors::{policy::Document, ports::Clock, vocab::Timestamp};
-use bailiwick_journal::Position;
+use bailiwick_journal::{Position, ReadOnlyJournal};
 use clap::{Args, Subcommand};
 use serde::de::DeserializeOwned;
 
@@ -42,6 +44,9 @@ pub(super) struct ReplayArgs {
     /// Decide under the policy in this manifest, and show every decision that would differ
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
+    /// Have another release decide the same journal again, and show every entry that differs: a rehearsal of an upgrade
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["policy", "all"])]
+    with: Option<PathBuf>,
 }
 
 impl AuditCommand {
@@ -55,14 +60,15 @@ impl AuditCommand {
 pub(super) fn main(global: &Global, command: AuditCommand) -> Result<Exit, CliError> {
     let AuditCommand::Replay(args) = command;
     let options = Options { all: args.all, to: args.to.map(Position) };
-    let is_same = match &args.policy {
-        Some(file) => {
+    let is_same = match (&args.with, &args.policy) {
+        (Some(program), _) => upgrade::rehearse(global, &args, program, options)?,
+        (None, Some(file)) => {
             let query = Query::Rehearse { document: Box::new(policy(file)?), options };
             let rehearsal: Rehearsal = ask(global, args.journal.as_ref(), &query)?;
             global.output.show(&rehearsal, || rehearsed(&rehearsal))?;
             rehearsal.is_same()
         }
-        None => {
+        (None, None) => {
             let report: ReplayReport = ask(global, args.journal.as_ref(), &Query::Replay { options })?;
             global.output.show(&report, || replayed(&report))?;
             report.is_same()
@@ -75,30 +81,34 @@ pub(super) fn main(global: &Global, command: AuditCommand) -> Result<Exit, CliEr
 fn ask<T: DeserializeOwned>(global: &Global, journal: Option<&PathBuf>, query: &Query) -> Result<T, CliError> {
     let answer = match journal {
         None => session::ask(global, query)?,
-        Some(dir) => {
-            let below = journal_dir(dir);
-            let journal = match dir {
-                file if file.is_file() => session::open_export(file).map_err(|error| or_policy(error, file))?,
-                _ if below.is_dir() => session::open_stopped(&below)?,
-                dir if dir.exists() => session::open_stopped(dir)?,
-                dir => {
-                    let message = format!("there is no journal or export at {}", dir.display());
-                    let next = "name a complete export, or the data directory of a stopped node";
-                    return Err(CliError::new(Exit::NotFound, "no-journal", message).next(next));
-                }
-            };
-            query.answer_from(&journal, SystemClock::new().now())?
-        }
+        Some(dir) => query.answer_from(&named(dir)?, SystemClock::new().now())?,
     };
-    serde_json::from_value(answer).map_err(|error| {
-        CliError::new(Exit::Error, "broken-answer", "cannot read the node's answer")
-            .because(&error)
-            .next("check that node and client are of the same release")
-    })
+    serde_json::from_value(answer).map_err(|error| broken(&error))
+}
+
+fn broken(error: &serde_json::Error) -> CliError {
+    CliError::new(Exit::Error, "broken-answer", "cannot read the node's answer")
+        .because(error)
+        .next("check that node and client are of the same release")
+}
+
+/// The journal of an export or of a stopped node.
+fn named(dir: &Path) -> Result<ReadOnlyJournal, CliError> {
+    let below = journal_dir(dir);
+    match dir {
+        file if file.is_file() => session::open_export(file).map_err(|error| or_policy(error, file)),
+        _ if below.is_dir() => session::open_stopped(&below),
+        dir if dir.exists() => session::open_stopped(dir),
+        dir => {
+            let message = format!("there is no journal or export at {}", dir.display());
+            let next = "name a complete export, or the data directory of a stopped node";
+            Err(CliError::new(Exit::NotFound, "no-journal", message).next(next))
+        }
+    }
 }
 
 /// Who names a policy where an export is expected wants to rehearse it.
-fn or_policy(error: CliError, file: &PathBuf) -> CliError {
+fn or_policy(error: CliError, file: &Path) -> CliError {
     if policy(file).is_err() {
         return error;
     }
@@ -106,11 +116,11 @@ fn or_policy(error: CliError, file: &PathBuf) -> CliError {
 }
 
 /// The one policy in a manifest.
-fn policy(file: &PathBuf) -> Result<Document, CliError> {
+fn policy(file: &Path) -> Result<Document, CliError> {
     let unusable = |error: ManifestError| {
         CliError { message: "the policy is invalid".into(), ..error.into() }.next("see examples/policy.yaml")
     };
-    let sources = manifest::sources(std::slice::from_ref(file)).map_err(unusable)?;
+    let sources = manifest::sources(&[file.to_owned()]).map_err(unusable)?;
     let manifest = manifest::parse_open(&sources).map_err(unusable)?;
     let policies: Vec<Document> = manifest
         .documents

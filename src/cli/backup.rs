@@ -82,7 +82,7 @@ pub(super) fn main(global: &Global, args: BackupArgs) -> Result<Exit, CliError> 
 fn copy_all(global: &Global, data_dir: &Path, into: &Path) -> Result<(Exported, Vec<String>), CliError> {
     let exported = copy_journal(global, &journal_dir(into))?;
     let mut files = vec!["journal".to_owned()];
-    for name in ["node.key", "providers.yaml"] {
+    for name in ["node.key", "config.toml", "providers.yaml"] {
         if copy(&data_dir.join(name), &into.join(name))? {
             files.push(name.to_owned());
         }

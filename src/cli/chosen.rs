@@ -41,6 +41,8 @@ fn needs(command: &Command) -> Needs {
     match command {
         Command::Up(_) => Needs::Files("up"),
         Command::Serve(_) => Needs::Files("serve"),
+        Command::Config(_) => Needs::Files("config"),
+        Command::Doctor(_) => Needs::Files("doctor"),
         Command::Backup(_) => Needs::Files("backup"),
         Command::Journal(JournalCommand::Import(_)) => Needs::Files("journal import"),
         Command::Journal(JournalCommand::Salvage(_)) => Needs::Files("journal salvage"),

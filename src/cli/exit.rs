@@ -101,6 +101,7 @@ impl Exit {
                 "runtime",
                 "logging",
                 "broken-answer",
+                "not-replayed",
                 "broken-connection",
                 "unknown",
                 "internal",
@@ -184,6 +185,7 @@ impl Exit {
         (
             Self::Config,
             &[
+                "bad-config",
                 "bad-providers",
                 "node-key-lost",
                 "foreign-directory",
@@ -204,7 +206,7 @@ impl Exit {
             Self::Ok => "done",
             Self::Error => "any other error",
             Self::Differences => "done, with differences (plan, diff, audit replay)",
-            Self::GateFailed => "done, but a check failed (simulate, chaos, provider check)",
+            Self::GateFailed => "done, but a check failed (simulate, chaos, provider check, doctor)",
             Self::NotFound => "not found",
             Self::Refused => "refused, in conflict, or held by another process",
             Self::Integrity => "the journal has lost or changed history",
@@ -216,7 +218,7 @@ impl Exit {
             Self::Disk => "disk full, or unreadable or unwritable",
             Self::TryAgain => "not done, or outcome unknown; try again",
             Self::NoPermission => "no permission",
-            Self::Config => "the data directory, providers.yaml or contexts.yaml cannot be used",
+            Self::Config => "the data directory, config.toml, providers.yaml or contexts.yaml cannot be used",
             Self::TimedOut => "timed out",
         }
     }

@@ -20,7 +20,7 @@ const MEMORY_MIN: u64 = 64 << 20;
 const COMMAND_MIN: u64 = 128 << 20;
 
 /// As many files as a node with full servers has open: connections above all.
-const FILES: u64 = 20_480;
+pub(super) const FILES: u64 = 20_480;
 
 /// Lets this process, and those that it starts, have more files open than a shell allows: as many as may be.
 pub(super) fn raise_files() {
@@ -30,6 +30,11 @@ pub(super) fn raise_files() {
         // What is left as it is only means that fewer connections are taken.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
     }
+}
+
+/// How many files may be open at most, if those are fewer than a node may want.
+pub(super) fn files_short() -> Option<u64> {
+    getrlimit(Resource::Nofile).maximum.filter(|maximum| *maximum < FILES)
 }
 
 /// Refuses to run any command with less address space than it may need.

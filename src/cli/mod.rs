@@ -10,11 +10,13 @@ mod chaos;
 mod chosen;
 mod clock;
 mod completion;
+mod config;
 mod context;
 mod contexts;
 mod delete;
 mod describe;
 mod diff;
+mod doctor;
 pub mod enable_ha;
 mod exit;
 mod failures;
@@ -26,6 +28,7 @@ mod journal;
 mod limits;
 mod log;
 mod login;
+mod manager;
 pub mod moment;
 mod named;
 mod operate;
@@ -38,8 +41,10 @@ mod provider;
 mod retry;
 mod rollout;
 mod schedule;
+mod scratch;
 mod serve;
 mod session;
+mod settings;
 mod simulate;
 mod status;
 mod steady_file;
@@ -130,6 +135,9 @@ enum Command {
     Down(up::DownArgs),
     /// Run a node
     Serve(serve::ServeArgs),
+    /// Show how a node would be run, and check its configuration file
+    #[command(subcommand, arg_required_else_help = true)]
+    Config(config::ConfigCommand),
     /// Apply manifests: all of them or nothing
     Apply(apply::ApplyArgs),
     /// Show what apply would do; exits with 2 if anything would change
@@ -215,6 +223,10 @@ enum Command {
     /// Replay decisions
     #[command(subcommand, arg_required_else_help = true)]
     Audit(audit::AuditCommand),
+    /// Check this machine and the data directory, and say what to do about what is found; exits with 3 if there is a problem
+    ///
+    /// Changes nothing: a loop device and a mount are tried where root runs it, in a directory of their own, and undone.
+    Doctor(doctor::DoctorArgs),
     /// Back up journal, key and providers into a new directory; the node may run
     Backup(backup::BackupArgs),
     /// Check, export, import and salvage the journal; the node may run
@@ -247,6 +259,10 @@ enum Command {
 /// Runs one command line; the answer is the exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
+    let args = match settings::with_file(args.clone()) {
+        Ok((args, _)) => args,
+        Err(error) => return error.print(if asks_for_json(&args) { Format::Json } else { Format::default() }),
+    };
     let cli = match parse(&args) {
         Ok(cli) => cli,
         Err(error) => return misunderstood(&args, &error),
@@ -347,6 +363,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Up(args) => up::up(global, args),
         Command::Down(args) => up::down(global, args),
         Command::Serve(args) => serve::main(global, args),
+        Command::Config(command) => config::main(global, command),
         Command::Apply(args) => apply::main(global, args),
         Command::Plan(args) => plan::main(global, args),
         Command::Get(args) => get::main(global, args),
@@ -374,6 +391,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Disown(args) => operate::disown(global, args),
         Command::Harvest(args) => harvest::main(global, args),
         Command::WhyNot(args) => why_not::main(global, args),
+        Command::Doctor(args) => doctor::main(global, &args),
         Command::Backup(args) => backup::main(global, args),
         Command::Rollout(command) => rollout::main(global, command),
         Command::EnableHa(args) => enable_ha::main(global, args),

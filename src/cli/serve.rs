@@ -7,6 +7,8 @@ use clap::Args;
 use super::{
     Global,
     exit::{CliError, Exit},
+    manager::Manager,
+    progress::say,
     provider::ProviderArgs,
     session, up,
 };
@@ -14,6 +16,10 @@ use crate::config::{Config, Network};
 
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
+    /// The configuration file: it has a setting for every option here, and the command line and the environment come first
+    /// [default: config.toml in the data directory, if it is there]
+    #[arg(long, value_name = "FILE", env = "BAILIWICK_CONFIG")]
+    config: Option<PathBuf>,
     #[command(flatten)]
     log: up::LogArgs,
     #[command(flatten)]
@@ -62,10 +68,21 @@ fn host_name(text: &str) -> Result<String, String> {
 }
 
 pub(super) fn main(global: &Global, args: ServeArgs) -> Result<Exit, CliError> {
+    if let Some(file) = &args.config {
+        say(&format!("configuration: {}", file.display()));
+    }
+    let manager = Manager::of_this_process();
     let (node, ended) = session::block_on(async {
         let mut signals = up::Signals::new()?;
         let node = up::start(global, &args.providers, &args.log, |config| args.network.on(config))?;
-        let ended = up::stay(global, &node, &mut signals, None).await;
+        manager.tell("READY=1");
+        let handle = node.handle();
+        let ended = tokio::select! {
+            biased;
+            ended = up::stay(global, &node, &mut signals, None) => ended,
+            never = manager.accompany(&handle) => match never {},
+        };
+        manager.tell("STOPPING=1\nSTATUS=stopping");
         Ok::<_, CliError>((node, ended))
     })??;
     up::stop_after(node, ended).map(|(stopped, ())| stopped)

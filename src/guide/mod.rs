@@ -40,6 +40,7 @@ pages! {
     architecture, "architecture", "the parts, and the way of one command through them";
     embedding, "embedding", "the node inside another program";
     contributing, "contributing", "how to add a kind, a provider, an option";
+    changelog, "changelog", "what each release brings";
 }
 
 /// One page of the guide.

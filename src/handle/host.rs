@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use bailiwick_actors::vocab::Timestamp;
 use bailiwick_journal::LocalJournal;
 
-use super::Handle;
-use crate::view::Host;
+use super::{AskError, Handle};
+use crate::view::{Host, HostTrouble};
 
 /// How the node itself was when somebody looked last.
 #[derive(Debug, Default)]
@@ -35,6 +35,15 @@ impl HostWatch {
 }
 
 impl Handle {
+    /// Whether the node decides and records; what is in its way, if anything is.
+    ///
+    /// # Errors
+    /// If the node has stopped.
+    pub async fn readiness(&self) -> Result<Option<HostTrouble>, AskError> {
+        self.stats().await?;
+        Ok(self.look_at_host().trouble.into_iter().next())
+    }
+
     /// Looks at the node's own disk and journal, and logs what has changed since the last look. A running node does so every
     /// few seconds, and whenever its status or metrics are asked for.
     pub fn look_at_host(&self) -> Host {

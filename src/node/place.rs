@@ -14,7 +14,10 @@ use bailiwick_journal::{Occupant, occupant};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{agent::files, config::journal_dir};
+use crate::{
+    agent::files,
+    config::{journal_dir, local_dir},
+};
 
 /// So many places of before are remembered.
 const BEFORE_MAX: usize = 8;
@@ -37,14 +40,14 @@ struct Noted {
 
 /// A node with the same identity runs elsewhere on this host.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Twin {
+pub(crate) struct Twin {
     pub path: PathBuf,
     pub holder: String,
 }
 
 /// What is known of other places.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Elsewhere {
+pub(crate) struct Elsewhere {
     before: Vec<Place>,
     /// What whoever starts the node has to know.
     pub told: Vec<String>,
@@ -54,7 +57,7 @@ pub(super) struct Elsewhere {
 ///
 /// # Errors
 /// If the note of the last place cannot be read.
-pub(super) fn look(data_dir: &Path) -> io::Result<Result<Elsewhere, Twin>> {
+pub(crate) fn look(data_dir: &Path) -> io::Result<Result<Elsewhere, Twin>> {
     let Ok(Occupant { journal, .. }) = occupant(&journal_dir(data_dir)) else { return Ok(Ok(Elsewhere::default())) };
     let Some(noted) = read(data_dir)?.filter(|noted| noted.journal == journal) else {
         return Ok(Ok(Elsewhere { before: Vec::new(), told: vec![unnoted()] }));
@@ -103,8 +106,23 @@ fn unnoted() -> String {
 }
 
 /// How two nodes come to have an identity each.
-pub(super) const MENDED: &str =
+pub(crate) const MENDED: &str =
     "remove one of them, or give one an identity of its own with `journal export` and `journal import --as-new`";
+
+/// The machines of a data directory whose journal is gone; none if there are no machines, or there is a journal.
+pub(crate) fn machines_without_journal(data_dir: &Path) -> Option<PathBuf> {
+    let machines = local_dir(data_dir).join("machines");
+    let has_some = fs::read_dir(&machines).is_ok_and(|mut machines| machines.next().is_some());
+    (has_some && holds_nothing(&journal_dir(data_dir))).then_some(machines)
+}
+
+/// Whether a journal's directory is missing, or holds at most what a creation begins with.
+fn holds_nothing(dir: &Path) -> bool {
+    fs::read_dir(dir).map_or_else(
+        |error| error.kind() == io::ErrorKind::NotFound,
+        |names| names.flatten().all(|name| name.file_name() == "lock" || name.file_name() == "FORMAT.tmp"),
+    )
+}
 
 /// Notes where the directory is now, also in those that it is a copy of: their nodes have to know of it as well.
 ///

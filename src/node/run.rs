@@ -112,8 +112,7 @@ async fn start(config: &Config) -> Result<Parts, StartError> {
         Err(Twin { path, holder }) => return Err(StartError::Twin { path, holder }),
     };
     // Before a new one is made in its place.
-    let machines = local_dir(&config.data_dir).join("machines");
-    if holds_nothing(&dir) && fs::read_dir(&machines).is_ok_and(|mut machines| machines.next().is_some()) {
+    if let Some(machines) = place::machines_without_journal(&config.data_dir) {
         return Err(StartError::JournalGone { machines });
     }
     let (journal, report) = open_journal(|| bailiwick_journal::Config {
@@ -242,14 +241,6 @@ fn network(
     }
     let certificates = Certificates::new(origin, shown, now).map_err(|source| StartError::Certificate { source })?;
     Ok(server::Network { listener, certificates: Arc::new(certificates), names: known })
-}
-
-/// Whether a journal's directory is missing, or holds at most what a creation begins with.
-fn holds_nothing(dir: &Path) -> bool {
-    fs::read_dir(dir).map_or_else(
-        |error| error.kind() == io::ErrorKind::NotFound,
-        |names| names.flatten().all(|name| name.file_name() == "lock" || name.file_name() == "FORMAT.tmp"),
-    )
 }
 
 /// Opens the journal. Somebody may be reading it while no node runs (`get`, `why`): a start waits until that is over.

@@ -4,6 +4,12 @@ use crate::{AppendError, Room, disk::Disk};
 
 const MIB: u64 = 1024 * 1024;
 
+/// What is left on a disk, and what a journal on it keeps free unless its settings say otherwise; none from a disk that does
+/// not say.
+pub fn room(disk: &dyn Disk) -> Option<Room> {
+    SpaceWatch::new(None).room(disk, 0)
+}
+
 /// Looks at the free space before every group: it costs about a microsecond, and a node that writes little would
 /// otherwise fill the last of the disk before it looks again.
 #[derive(Debug)]

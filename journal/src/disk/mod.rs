@@ -15,6 +15,7 @@ use std::{fmt, io};
 
 #[cfg(feature = "testing")]
 pub use faulty::{Fault, FaultyDisk};
+pub use free_space::room;
 pub use os::OsDisk;
 pub(crate) use os::stamp_of;
 pub use simulated::SimulatedDisk;

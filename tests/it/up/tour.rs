@@ -24,10 +24,11 @@ use super::{
 };
 
 /// The pages with a tour and what it needs, each run by a test.
-const TOURS: [(&str, &str); 5] = [
+const TOURS: [(&str, &str); 6] = [
     ("README.md", ""),
     ("src/guide/first-use.md", ""),
     ("src/guide/network.md", ""),
+    ("src/guide/operation.md", ""),
     ("src/guide/storage.md", "loop-devices"),
     ("src/guide/replica-sets.md", "etcd"),
 ];
@@ -71,6 +72,11 @@ fn the_short_tour_works_as_printed() {
 #[test]
 fn the_tour_works_as_printed() {
     take(&Lab::new(), "src/guide/first-use.md", "");
+}
+
+#[test]
+fn a_backup_is_restored_as_printed() {
+    take(&Lab::new(), "src/guide/operation.md", "");
 }
 
 #[test]
