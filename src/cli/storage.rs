@@ -22,6 +22,7 @@ use crate::{
         query::Query,
         wire::change::{Changed, Import, Remove},
     },
+    manifest,
     text::cut,
 };
 
@@ -219,7 +220,7 @@ pub(super) fn import(global: &Global, args: ImportArgs) -> Result<Exit, CliError
 }
 
 fn size(text: &str) -> Result<SizeMib, String> {
-    text.parse().map_err(|_| format!("{:?} is not a size: write a number with M, G, T or P", cut(text, 40)))
+    manifest::size(text).ok_or_else(|| format!("{:?} is not a size: write a number with M, G, T or P", cut(text, 40)))
 }
 
 /// A volume or filesystem.
