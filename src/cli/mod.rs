@@ -60,7 +60,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, parser::Val
 
 use self::{
     exit::{CliError, Exit},
-    output::Format,
+    output::{Format, FormatParser},
 };
 use crate::client::Client;
 
@@ -89,7 +89,7 @@ pub struct Global {
     #[arg(long, global = true, value_name = "NODE", env = "BAILIWICK_NODE")]
     pub node: Option<String>,
     /// Output format
-    #[arg(short, long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(short, long, global = true, value_parser = FormatParser, default_value = "table", value_name = "FORMAT")]
     pub output: Format,
     /// What to log to standard error: off, error, warn, info, debug, trace, or a filter such as `warn,bailiwick=debug`
     #[arg(long, global = true, default_value = "warn", value_name = "FILTER", env = "BAILIWICK_LOG")]
@@ -260,20 +260,20 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     // These run a node, perhaps for years.
     if matches!(command, Command::Up(_) | Command::Down(_) | Command::Serve(_)) {
         if let Err(error) = limits::look() {
-            return error.print(global.output);
+            return error.print(&global.output);
         }
         allocator::settle();
         limits::raise_files();
     }
     if let Err(error) = limits::look_for_command() {
-        return error.print(global.output);
+        return error.print(&global.output);
     }
     panics::tell_in_one_line();
     match start_logging(&global).and_then(|()| run(&global, command)) {
         Ok(exit) => exit,
         // `bailiwick log | head`: whoever reads has seen enough.
         Err(error) if error.is_closed_pipe() => Exit::Ok,
-        Err(error) => error.print(global.output),
+        Err(error) => error.print(&global.output),
     }
 }
 
@@ -311,7 +311,7 @@ fn misunderstood(args: &[OsString], error: &clap::Error) -> Exit {
         return Exit::Usage;
     }
     let format = if asks_for_json(args) { Format::Json } else { Format::default() };
-    usage(error).print(format)
+    usage(error).print(&format)
 }
 
 /// What the parser says, in the shape of all our errors: what is wrong, its hints as causes, and where to look next.
@@ -343,6 +343,10 @@ fn asks_for_json(args: &[OsString]) -> bool {
 
 fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
     let global = &chosen::choose(global, &command)?;
+    if matches!(global.output, Format::Picked(_)) && !matches!(command, Command::Get(_) | Command::Describe(_)) {
+        return Err(CliError::usage("only `get` and `describe` have objects to pick from")
+            .next("write -o json, yaml, wide or table, or ask with `bailiwick get`"));
+    }
     match command {
         Command::Up(args) => up::up(global, args),
         Command::Down(args) => up::down(global, args),
