@@ -15,6 +15,7 @@ mod contexts;
 mod delete;
 mod describe;
 mod diff;
+mod edit;
 pub mod enable_ha;
 mod exit;
 mod failures;
@@ -138,6 +139,11 @@ enum Command {
     Get(get::GetArgs),
     /// Show everything about one object
     Describe(describe::DescribeArgs),
+    /// Edit an object's manifest in an editor, and apply it
+    ///
+    /// The editor is $VISUAL, $EDITOR or vi. Nothing changes if the text stays as it is or the editor fails; a text that is
+    /// refused is kept.
+    Edit(edit::EditArgs),
     /// Show what differs between two moments, and which entry changed it; exits with 2 if anything does
     ///
     /// Objects are compared by what is shown of them: whether they exist, their status, instance, zone and health, their spec
@@ -197,6 +203,7 @@ enum Command {
     /// Wait until objects are ready, removed, or in another state
     Wait(wait::WaitArgs),
     /// Show decisions
+    #[command(visible_alias = "events")]
     Log(log::LogArgs),
     /// Show what happens next, when, and why
     Schedule(schedule::ScheduleArgs),
@@ -355,6 +362,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Plan(args) => plan::main(global, args),
         Command::Get(args) => get::main(global, args),
         Command::Describe(args) => describe::main(global, args),
+        Command::Edit(args) => edit::main(global, args),
         Command::Diff(args) => diff::main(global, args),
         Command::Status(args) => status::main(global, args),
         Command::Storage(args) => storage::storage(global, args),

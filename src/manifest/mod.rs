@@ -42,7 +42,7 @@ use std::path::PathBuf;
 use bailiwick_actors::vocab::{Name, SizeMib};
 
 pub(crate) use hint::nearest;
-pub(crate) use kinds::is_kind;
+pub(crate) use kinds::{declared_as, is_kind};
 pub use problem::{Code, Excerpt, ManifestError, Place, Problem};
 pub use read::Known;
 pub use source::Source;
