@@ -17,16 +17,19 @@ mod describe;
 mod diff;
 mod edit;
 pub mod enable_ha;
+mod exec;
 mod exit;
 mod failures;
 mod follow;
 mod get;
 mod harvest;
 mod help;
+mod inside;
 mod journal;
 mod limits;
 mod log;
 mod login;
+mod logs;
 pub mod moment;
 mod named;
 mod operate;
@@ -205,6 +208,10 @@ enum Command {
     /// Show decisions
     #[command(visible_alias = "events")]
     Log(log::LogArgs),
+    /// Show what the workloads of a local machine print
+    Logs(logs::LogsArgs),
+    /// Run a command in a local machine, as a workload of it is run
+    Exec(exec::ExecArgs),
     /// Show what happens next, when, and why
     Schedule(schedule::ScheduleArgs),
     /// Show the node's time beside the host's clock, and correct it
@@ -391,6 +398,8 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::EnableHa(args) => enable_ha::main(global, args),
         Command::Wait(args) => wait::main(global, args),
         Command::Log(args) => log::main(global, args),
+        Command::Logs(args) => logs::main(global, args),
+        Command::Exec(args) => exec::main(global, args),
         Command::Schedule(args) => schedule::main(global, args),
         Command::Clock(command) => clock::main(global, &command),
         Command::Who(args) => who::main(global, args),
