@@ -22,10 +22,9 @@ use crate::{
     view::{At, Selector, has_labels},
 };
 
-pub(super) use kinds::kind_of;
+pub(super) use kinds::{kind_of, plural};
 pub(super) use tables::{age, left_until, list, map, status, table, text};
 
-use kinds::plural;
 use select::FieldSelector;
 use wanted::{Asked, Wanted};
 
@@ -65,31 +64,34 @@ pub(super) fn main(global: &Global, args: GetArgs) -> Result<Exit, CliError> {
         let list = || chosen(listed(session::ask_node(global, &query)?), wanted, &args);
         return watch::watch(global, list, wanted.kind);
     }
-    if let Asked::One(wanted) = &asked {
-        let rows = rows(global, wanted, &args, at)?;
-        show(global, &asked, &[(wanted.kind, rows)])?;
-        return Ok(Exit::Ok);
-    }
-    let mut parts = Vec::new();
-    for wanted in asked.kinds() {
-        let is_named = matches!(asked, Asked::Several(_));
-        if !is_named && args.selector.is_some() && !has_labels(wanted.kind) {
-            continue;
-        }
-        let rows = rows(global, &wanted, &args, at)?;
-        if is_named || !rows.is_empty() {
-            parts.push((wanted.kind, rows));
-        }
-    }
-    show(global, &asked, &parts)?;
+    show(global, &asked, &parts(global, &asked, &args, at)?)?;
     Ok(Exit::Ok)
 }
 
-/// The rows of one kind that are wanted, in the order that is.
-fn rows(global: &Global, wanted: &Wanted, args: &GetArgs, at: Option<At>) -> Result<Vec<Value>, CliError> {
-    let rows = listed(session::ask(global, &query(wanted, args, at)?)?);
-    require(wanted, &rows)?;
-    chosen(rows, wanted, args)
+/// The rows that are wanted, in the order that is, kind by kind.
+fn parts(
+    global: &Global,
+    asked: &Asked,
+    args: &GetArgs,
+    at: Option<At>,
+) -> Result<Vec<(&'static str, Vec<Value>)>, CliError> {
+    let is_of_all = *asked == Asked::Everything;
+    let mut kinds = asked.kinds();
+    // Who asks for everything with labels asks for what has some.
+    kinds.retain(|wanted| !is_of_all || args.selector.is_none() || has_labels(wanted.kind));
+    let lists: Vec<Query> = kinds.iter().map(|wanted| query(wanted, args, at)).collect::<Result<_, _>>()?;
+    let (mut parts, mut unknown) = (Vec::new(), None);
+    for (wanted, answer) in kinds.iter().zip(session::ask_all(global, &lists)?) {
+        let rows = listed(answer);
+        require(wanted, &rows)?;
+        match chosen(rows, wanted, args) {
+            // A field that another kind has.
+            Err(error) if is_of_all => unknown = unknown.or(Some(error)),
+            Ok(rows) if is_of_all && rows.is_empty() => (),
+            rows => parts.push((wanted.kind, rows?)),
+        }
+    }
+    unknown.filter(|_| parts.is_empty()).map_or(Ok(parts), Err)
 }
 
 fn query(wanted: &Wanted, args: &GetArgs, at: Option<At>) -> Result<Query, CliError> {

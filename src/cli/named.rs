@@ -1,7 +1,6 @@
 //! The objects that a command line names.
 
 use bailiwick_journal::StreamId;
-use serde_json::Value;
 
 use super::{
     Global,
@@ -52,14 +51,11 @@ pub(super) fn object(global: &Global, words: &[String], at: Option<At>) -> Resul
 }
 
 /// The name of everything that there is.
-pub(super) fn names(global: &Global, at: Option<At>) -> Result<Vec<StreamId>, CliError> {
-    let is_stopped =
-        session::export_named(global).is_some() || session::ask_path::<Value>(global, "/v1/node")?.is_err();
-    // Which journal is read is left for the next question to say.
-    let at = at.or(is_stopped.then_some(At::Ago(0)));
+fn names(global: &Global, at: Option<At>) -> Result<Vec<StreamId>, CliError> {
+    let lists: Vec<Query> =
+        kinds().map(|kind| Query::List { kind: kind.into(), selector: Selector::default(), at }).collect();
     let mut all = Vec::new();
-    for kind in kinds() {
-        let rows = session::ask(global, &Query::List { kind: kind.into(), selector: Selector::default(), at })?;
+    for (kind, rows) in kinds().zip(session::ask_all(global, &lists)?) {
         let names = rows.as_array().into_iter().flatten().filter_map(|row| row["name"].as_str());
         all.extend(names.filter_map(|name| StreamId::new(kind, name).ok()));
     }

@@ -82,7 +82,7 @@ const KINDS: [&str; 18] = [
 ];
 
 /// The kind as a heading of its objects.
-pub(super) fn plural(kind: &str) -> &str {
+pub(in crate::cli) fn plural(kind: &str) -> &str {
     KINDS.into_iter().find(|plural| kind_of(plural).is_ok_and(|known| known == kind)).unwrap_or(kind)
 }
 
