@@ -75,7 +75,8 @@ fn apply_edited(global: &Global, entity: &StreamId, before: &Value, text: String
         let message = format!("{entity} was declared otherwise meanwhile");
         return Err(CliError::new(Exit::Refused, "contended", message).next("edit it again"));
     }
-    let changed: Changed = session::send(global, "/v1/apply", &declare(text))?;
+    let mut changed: Changed = session::send(global, "/v1/apply", &declare(text))?;
+    changed.steps.retain(|step| step.action != Action::Keep);
     apply::show(global, &changed)
 }
 
@@ -88,7 +89,10 @@ fn declare(text: String) -> Declare {
 fn manifest_of(entity: &StreamId, described: &Value) -> Result<String, CliError> {
     let kind = entity.kind();
     let spec = &described["spec"];
-    let owner = [&described["owner"], &spec["set"], &spec["deployment"]].into_iter().find_map(Value::as_str);
+    let named = |kind: &str, name: &Value| name.as_str().map(|name| format!("{kind}/{name}"));
+    let owner = described["owner"].as_str().map(str::to_owned);
+    let owner = owner.or_else(|| named("machine-set", &spec["set"]));
+    let owner = owner.or_else(|| named("machine-deployment", &spec["deployment"]));
     let Some(kind) = manifest::declared_as(kind).filter(|_| kind != "account" && spec.is_object()) else {
         let next = match kind {
             "account" => "use `bailiwick account`: what is kept of tokens is for nobody to write",
@@ -226,7 +230,7 @@ mod tests {
     #[test]
     fn what_others_made_and_what_no_manifest_says_is_not_edited() {
         let refused = |entity: &str, described: Value| written(entity, &described).expect_err("a refusal");
-        let of_set = refused("machine/web-1", json!({"spec": {"provider": "local", "set": "machine-set/web"}}));
+        let of_set = refused("machine/web-1", json!({"spec": {"provider": "local", "set": "web"}}));
         assert_eq!((&*of_set.code, &*of_set.next_step), ("not-editable", "edit machine-set/web"));
         assert!(refused("account/ada", json!({"spec": {"role": "view"}})).next_step.contains("bailiwick account"));
         assert!(refused("member/a:1", json!({"spec": {}})).next_step.contains("replica set"));

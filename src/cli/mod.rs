@@ -335,11 +335,11 @@ fn usage(error: &clap::Error) -> CliError {
     let message = lines.next().unwrap_or("invalid command line").trim_start_matches("error: ").to_owned();
     let (mut told, mut next) = (CliError::usage(message), Vec::new());
     for line in lines.map(|line| line.trim_start_matches("tip: ")) {
-        let similar = line.strip_suffix('\'').and_then(|line| line.split_once(" exists: '"));
+        let similar = line.split_once(" exists: '").or_else(|| line.split_once(" exist: '"));
         let possible = line.strip_prefix("[possible values: ").and_then(|line| line.strip_suffix(']'));
         match (line.strip_prefix("Usage: "), similar, possible) {
             (Some(usage), ..) => next.push(format!("write `{usage}`; see `--help`")),
-            (_, Some((_, near)), _) => next.insert(0, format!("did you mean {near}?")),
+            (_, Some((_, near)), _) => next.splice(0..0, meant(near)).for_each(drop),
             (.., Some(values)) => next.push(format!("use one of {values}")),
             // It would also name commands that are not for people; `help` lists the rest.
             _ if line.starts_with("For more information") || line.starts_with("[subcommands:") => (),
@@ -347,6 +347,15 @@ fn usage(error: &clap::Error) -> CliError {
         }
     }
     if next.is_empty() { told } else { told.next(next.join(" ")) }
+}
+
+/// The question whether one of these was meant: `get', 'agent'`. What is not for people is not asked about.
+fn meant(near: &str) -> Option<String> {
+    let commands = Cli::command();
+    let is_hidden = |name: &str| commands.find_subcommand(name).is_some_and(clap::Command::is_hide_set);
+    let near = near.split(", ").map(|name| name.trim_matches('\'')).filter(|name| !is_hidden(name));
+    let near: Vec<&str> = near.collect();
+    (!near.is_empty()).then(|| format!("did you mean {}?", near.join(" or ")))
 }
 
 fn asks_for_json(args: &[OsString]) -> bool {

@@ -251,7 +251,14 @@ impl Format {
 /// What is picked, on harmless lines.
 fn picked_from(picked: &Picked, value: &impl Serialize) -> Result<String, OutputError> {
     let text = picked.of(&serde_json::to_value(value)?).map_err(OutputError::NoField)?;
-    Ok(text.split('\n').map(harmless).collect::<Vec<_>>().join("\n"))
+    let harmless = |letter: char| {
+        if is_hostile(letter) && !matches!(letter, '\n' | '\t') {
+            letter.escape_default().to_string()
+        } else {
+            letter.into()
+        }
+    };
+    Ok(text.chars().map(harmless).collect())
 }
 
 fn json(value: &impl Serialize) -> Result<String, OutputError> {
