@@ -30,6 +30,7 @@ mod limits;
 mod log;
 mod login;
 mod logs;
+mod man;
 pub mod moment;
 mod named;
 mod operate;
@@ -250,7 +251,12 @@ enum Command {
     #[command(subcommand, arg_required_else_help = true)]
     Context(context::ContextCommand),
     /// Print a shell completion script
+    ///
+    /// `source <(bailiwick completion bash)` in ~/.bashrc completes commands, options, and the names of objects that the node
+    /// has while it runs.
     Completion(completion::CompletionArgs),
+    /// Write the pages of the manual, for `man`
+    Man(man::ManArgs),
     /// Show a page of the guide, or the help of a command; `help topics` lists the pages
     Help(help::HelpArgs),
     /// What runs inside a local machine; the provider starts it
@@ -261,6 +267,9 @@ enum Command {
 /// Runs one command line; the answer is the exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
+    if let Some(exit) = completion::answer(&args) {
+        return exit;
+    }
     let cli = match parse(&args) {
         Ok(cli) => cli,
         Err(error) => return misunderstood(&args, &error),
@@ -423,6 +432,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Logout(args) => login::logout(global, args),
         Command::Context(command) => context::main(global, command),
         Command::Completion(args) => completion::main(args),
+        Command::Man(args) => man::main(args),
         Command::Help(args) => help::main(&args),
         Command::Agent(args) => Ok(agent::main(args)),
     }
