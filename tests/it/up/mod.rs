@@ -13,6 +13,7 @@ mod diff;
 mod drain;
 mod exec;
 mod full_disk;
+mod habits;
 mod health;
 mod inside;
 mod join;
