@@ -143,7 +143,7 @@ fn show(global: &Global, asked: &Asked, parts: &[(&'static str, Vec<Value>)]) ->
     match (asked, parts) {
         (Asked::One(_), [(kind, rows)]) => {
             let rows = Value::from(rows.clone());
-            Ok(global.output.show(&rows, || sheet(&global.output, kind, &rows))?)
+            Ok(global.output.show_list(&rows, || sheet(&global.output, kind, &rows))?)
         }
         (_, parts) => {
             let all: Map<String, Value> =

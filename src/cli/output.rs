@@ -175,6 +175,22 @@ impl Format {
             let sheet = table().into();
             #[cfg(test)]
             collected::note_gaps(&sheet);
+            sheet
+        })
+    }
+
+    /// Writes the value, or the table of it, as [`Self::show`] does. The default table of a list fits the terminal: its long
+    /// texts are shortened.
+    ///
+    /// # Errors
+    /// As [`Self::show`].
+    pub fn show_list<T: Into<Sheet>>(
+        &self,
+        value: &impl Serialize,
+        table: impl FnOnce() -> T,
+    ) -> Result<(), OutputError> {
+        self.show(value, || {
+            let sheet = table().into();
             match room() {
                 Some(room) if *self == Self::Table => sheet.narrow().fitted(room),
                 _ => sheet,
@@ -194,7 +210,7 @@ impl Format {
             let bold = style::HEADING;
             let gap = if number == 0 { "" } else { "\n" };
             writeln!(standard(), "{gap}{bold}{}{bold:#}", harmless(&heading))?;
-            self.show(value, || sheet)?;
+            self.show_list(value, || sheet)?;
         }
         Ok(())
     }

@@ -36,7 +36,7 @@ pub(super) struct StorageArgs {
 /// One table of all volumes and filesystems.
 pub(super) fn storage(global: &Global, args: StorageArgs) -> Result<Exit, CliError> {
     let rows = session::ask(global, &Query::Storage { at: session::at(args.at.as_deref())? })?;
-    global.output.show(&rows, || table(&rows))?;
+    global.output.show_list(&rows, || table(&rows))?;
     Ok(Exit::Ok)
 }
 

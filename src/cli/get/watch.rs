@@ -111,7 +111,7 @@ fn show_all(global: &Global, kind: &str, rows: &[Value]) -> Result<(), CliError>
         return rows.iter().try_for_each(|row| Ok(lines(&row.to_string())?));
     }
     let rows = Value::from(rows.to_vec());
-    Ok(global.output.show(&rows, || table(kind, &rows))?)
+    Ok(global.output.show_list(&rows, || table(kind, &rows))?)
 }
 
 /// Below the rows that there are, so that it stands in their columns.

@@ -52,7 +52,12 @@ fn objects_are_asked_for_as_other_tools_ask() {
     lab.run(&["describe", "webb"]).code(4).says("did you mean machine/web?");
     lab.run(&["get", "machine/wep"]).code(4).says("did you mean web?");
     lab.run(&["status", "-o", "name"]).code(64);
+    // A stopped node's journal answers the same, and it is said once that it does
     node.stopped().code(0);
+    let ran = lab.run(&["get", "all", "--field", "name=data"]).code(0);
+    assert!(ran.out.starts_with("volumes\nNAME") && !ran.out.contains("web"), "{}", ran.out);
+    assert_eq!(ran.err.matches("no node is running").count(), 1, "{}", ran.err);
+    assert!(lab.run(&["describe", "data"]).code(0).out.contains("volume/data"));
 }
 
 #[test]
