@@ -46,8 +46,7 @@ impl Template {
 
 /// Writes all parts for each value. What is missing in all of them is a mistake; what some do not have is left empty.
 fn write(parts: &[Part], root: &Value, values: &[&Value], text: &mut String) -> Result<(), Missed> {
-    let paths = || parts.iter().filter_map(|part| if let Part::Text(_) = part { None } else { Some(part) });
-    for part in paths() {
+    for part in parts {
         let (Part::Show(path) | Part::Range(path, _)) = part else { continue };
         let found: Vec<_> = values.iter().map(|value| path.find(root, value)).collect();
         if found.iter().all(|found| found.values.is_empty())
