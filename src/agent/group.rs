@@ -1,6 +1,7 @@
 //! Process groups: a workload and what it started.
 
 use std::{
+    collections::BTreeMap,
     io,
     os::unix::process::CommandExt,
     process::{Child, Command, ExitStatus},
@@ -128,10 +129,10 @@ impl Drop for Group {
 pub fn survivors(machine: &MachineDir) -> io::Result<Vec<ProcessMark>> {
     let leaders = ledger::recorded_leaders(&machine.workloads()).unwrap_or_else(|error| {
         warn!(effect = %machine.effect(), %error, "the record of workloads is unreadable");
-        Vec::new()
+        BTreeMap::new()
     });
     // A group counts by its number only while its leader is known; without leader its members are known by the variable.
-    let groups: Vec<u32> = leaders.iter().filter(|leader| leader.is_known()).map(|leader| leader.pid).collect();
+    let groups: Vec<u32> = leaders.values().filter(|leader| leader.is_known()).map(|leader| leader.pid).collect();
     let directory = machine.path().to_string_lossy();
     let effect = machine.effect().to_string();
     processes_where(|pid, stat| {

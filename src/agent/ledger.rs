@@ -73,9 +73,10 @@ impl Ledger {
     }
 }
 
-/// The group leaders that an agent recorded in this directory; none from a ledger that was copied here from another one.
-pub fn recorded_leaders(path: &Path) -> io::Result<Vec<ProcessMark>> {
-    let Some(recorded) = files::read_json::<Recorded>(path)? else { return Ok(Vec::new()) };
+/// The group leaders that an agent recorded in this directory, by workload; none from a ledger that was copied here from
+/// another one.
+pub fn recorded_leaders(path: &Path) -> io::Result<BTreeMap<Name, ProcessMark>> {
+    let Some(recorded) = files::read_json::<Recorded>(path)? else { return Ok(BTreeMap::new()) };
     let is_ours = recorded.directory == Inode::of_parent(path)?;
-    Ok(recorded.leaders.into_values().filter(|_| is_ours).collect())
+    Ok(if is_ours { recorded.leaders } else { BTreeMap::new() })
 }

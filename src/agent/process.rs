@@ -1,7 +1,12 @@
 //! Which process is meant: a pid alone is not enough, because pids are used again. And how a process comes to stand on its
 //! own.
 
-use std::{fs, io, path::Path};
+use std::{
+    ffi::{OsStr, OsString},
+    fs, io,
+    os::unix::ffi::OsStrExt,
+    path::Path,
+};
 
 use rustix::process::{Pid, PidfdFlags, Signal, getpgid, getppid, pidfd_open, pidfd_send_signal, setpgid, setsid};
 use serde::{Deserialize, Serialize};
@@ -118,6 +123,24 @@ pub fn has_variable(pid: u32, name: &str, value: &str) -> bool {
     let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else { return false };
     let wanted = format!("{name}={value}");
     environment.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
+}
+
+/// The environment that exactly this process began with; none if it is not there any more.
+///
+/// # Errors
+/// If we may not look.
+pub fn environment(process: &ProcessMark) -> io::Result<Option<Vec<(OsString, OsString)>>> {
+    let read = fs::read(format!("/proc/{}/environ", process.pid));
+    // Looked at after the reading: then it was this process that was read of.
+    if !process.is_alive() {
+        return Ok(None);
+    }
+    let variable = |text: &[u8]| {
+        let equals = text.iter().position(|byte| *byte == b'=')?;
+        let (name, value) = (&text[..equals], &text[equals + 1..]);
+        Some((OsStr::from_bytes(name).to_owned(), OsStr::from_bytes(value).to_owned()))
+    };
+    Ok(Some(read?.split(|byte| *byte == 0).filter_map(variable).collect()))
 }
 
 /// What the kernel says about a pid; none if there is no such process.

@@ -73,8 +73,10 @@ async fn healthz() -> Sent<Plain> {
 /// The node decides and records.
 async fn readyz(shared: web::Data<Shared>) -> Result<Sent<Plain>, Failure> {
     match shared.node.readiness().await? {
-        None => Ok(Sent::body("ok
-")),
+        None => Ok(Sent::body(
+            "ok
+",
+        )),
         Some(trouble) => {
             let status = StatusCode::SERVICE_UNAVAILABLE;
             Err(Failure::new(status, "not-ready", trouble.why).next("`bailiwick status` says more"))

@@ -269,16 +269,34 @@ impl Query {
             calendar.tell(&mut answer, time);
             return Ok(answer);
         }
-        let position = position(journal, query.at())?;
+        query.answer(journal, &query.fleet(journal, calendar, now)?)
+    }
+
+    /// The answers to several questions about the same moment, from a journal that is read once.
+    ///
+    /// # Errors
+    /// As [`Query::answer_from`].
+    pub fn answer_all_from(all: &[Self], journal: &dyn Journal, now: Timestamp) -> Result<Vec<Value>, Problem> {
+        let Some(first) = all.first() else { return Ok(Vec::new()) };
+        let calendar = Calendar::of(journal).map_err(unreadable)?;
+        let first = first.clone().resolved(now.max(Timestamp(journal.head().time_ms)), &calendar);
+        let fleet = first.fleet(journal, calendar, now)?;
+        all.iter().map(|query| query.answer(journal, &fleet)).collect()
+    }
+
+    /// Everything as it stands where the question asks.
+    fn fleet(&self, journal: &dyn Journal, calendar: Calendar, now: Timestamp) -> Result<Fleet, Problem> {
+        let time = now.max(Timestamp(journal.head().time_ms));
+        let position = position(journal, self.at())?;
         let mut fleet = Fleet::at(journal, position).map_err(unreadable)?;
-        match query.at() {
-            _ if query.is_about_now() => (fleet.time, fleet.clock) = (time, Some(now)),
+        match self.at() {
+            _ if self.is_about_now() => (fleet.time, fleet.clock) = (time, Some(now)),
             // The moment that is asked about, not the last entry before it; what is still to come was never seen.
             Some(At::Time(ms)) => fleet.time = fleet.time.max(Timestamp(ms).min(time)),
             _ => (),
         }
         fleet.calendar = calendar;
-        query.answer(journal, &fleet)
+        Ok(fleet)
     }
 
     /// The answer from a fleet that stands where the question asks, and the journal behind it.

@@ -212,7 +212,7 @@ fn list(global: &Global) -> Result<Exit, CliError> {
     let kind = Kind::Account.as_str();
     let query = Query::List { kind: kind.to_owned(), selector: Selector::default(), at: None };
     let rows = session::ask(global, &query)?;
-    global.output.show(&rows, || get::table(kind, &rows))?;
+    global.output.show_list(&rows, || get::table(kind, &rows))?;
     Ok(Exit::Ok)
 }
 

@@ -53,7 +53,7 @@ fn needs(command: &Command) -> Needs {
         Command::Login(_) => Needs::Contexts("login"),
         Command::Logout(_) => Needs::Contexts("logout"),
         Command::Context(_) => Needs::Contexts("context"),
-        Command::Completion(_) | Command::Help(_) | Command::Agent(_) => Needs::Nothing,
+        Command::Completion(_) | Command::Man(_) | Command::Help(_) | Command::Agent(_) => Needs::Nothing,
         _ => Needs::Node,
     }
 }

@@ -21,7 +21,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct DeleteArgs {
-    /// Objects: `machine/web`, `volume/data`, `attachment/web:data`
+    /// Objects: `machine/web`, `volume/data`, `attachment/web:data`; or a kind and names: `machine web db`
     #[arg(required_unless_present_any = ["files", "all"], value_name = "KIND/NAME")]
     entities: Vec<String>,
     /// Delete what these manifests declare: files, folders, or - for standard input; missing objects are skipped

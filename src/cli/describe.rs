@@ -7,7 +7,7 @@ use super::{
     Global,
     exit::{CliError, Exit},
     get::{age, left_until, status, text},
-    named::entity,
+    named::object,
     output::{Cell, Column, Table},
     session,
 };
@@ -15,16 +15,17 @@ use crate::api::query::Query;
 
 #[derive(Debug, Args)]
 pub(super) struct DescribeArgs {
-    /// The object: `machine/web`, `volume/data`, `attachment/web:data`, `policy/default`
-    #[arg(value_name = "KIND/NAME")]
-    entity: String,
+    /// The object: `machine/web`, `machine web`, or `web` if only one object is called so
+    #[arg(required = true, num_args = 1..=2, value_name = "KIND/NAME")]
+    entity: Vec<String>,
     /// As of this moment: an entry (`@41`), a time, or how long ago (`-2h`)
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
 }
 
 pub(super) fn main(global: &Global, args: DescribeArgs) -> Result<Exit, CliError> {
-    let query = Query::Describe { entity: entity(&args.entity)?, at: session::at(args.at.as_deref())? };
+    let at = session::at(args.at.as_deref())?;
+    let query = Query::Describe { entity: object(global, &args.entity, at)?, at };
     let answer = session::ask(global, &query)?;
     global.output.show(&answer, || table(&answer))?;
     Ok(Exit::Ok)
@@ -147,7 +148,7 @@ mod tests {
         let spec = json!({"kinds": [], "role": "view", "tokens": tokens, "users": [7]});
         let mut out = anstream::StripStream::new(Vec::new());
         let described = Sheet::from(table(&json!({"kind": "account", "spec": spec})));
-        described.write_to(&mut out, false).expect("written");
+        described.write_to(&mut out).expect("written");
         let printed = String::from_utf8(out.into_inner()).expect("text");
         let lines: Vec<&str> = printed.lines().skip(2).map(str::trim_end).collect();
         assert_eq!(

@@ -1,6 +1,6 @@
 //! `bailiwick diff`: what is different between two moments.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::Value;
 
 use super::{
@@ -76,12 +76,12 @@ impl Asked {
 /// The format in `-ojson` and `-o=json`.
 fn glued_to_its_option(text: &str) -> Option<Format> {
     let format = text.strip_prefix("-o")?;
-    Format::from_str(format.strip_prefix('=').unwrap_or(format), false).ok()
+    format.strip_prefix('=').unwrap_or(format).parse().ok()
 }
 
 pub(super) fn main(global: &Global, args: DiffArgs) -> Result<Exit, CliError> {
-    let asked = Asked::of(args, global.output)?;
-    let global = &Global { output: asked.output, ..global.clone() };
+    let asked = Asked::of(args, global.output.clone())?;
+    let global = &Global { output: asked.output.clone(), ..global.clone() };
     let (only, from) = (asked.only()?, session::moment(&asked.from)?);
     let answer = session::ask(global, &Query::Diff { from, to: session::at(asked.to.as_deref())?, only })?;
     let is_same = answer["changes"].as_array().is_none_or(Vec::is_empty);

@@ -117,6 +117,7 @@ impl Exit {
                 "other-nonce",
                 "wrong-method",
                 "not-json",
+                "editor",
                 "page-too-large",
             ],
         ),
@@ -143,6 +144,7 @@ impl Exit {
                 "other-zone",
                 "cannot-release",
                 "cannot-import",
+                "not-editable",
             ],
         ),
         (Self::Usage, &["usage", "reversed"]),
@@ -320,7 +322,7 @@ impl CliError {
     /// Writes the error to the standard error and answers with its exit code. The one place that does so.
     ///
     /// With JSON asked for it is one object on one line, else lines for people.
-    pub fn print(&self, format: Format) -> Exit {
+    pub fn print(&self, format: &Format) -> Exit {
         // Nobody is left to tell if the standard error is closed.
         let _ = self.write_to(&mut anstream::stderr().lock(), format);
         self.exit
@@ -330,8 +332,8 @@ impl CliError {
     ///
     /// # Errors
     /// If the writer fails.
-    pub fn write_to(&self, out: &mut impl Write, format: Format) -> io::Result<()> {
-        if format == Format::Json {
+    pub fn write_to(&self, out: &mut impl Write, format: &Format) -> io::Result<()> {
+        if *format == Format::Json {
             let json = serde_json::json!({ "error": self, "exit": self.exit.code() }).to_string();
             return writeln!(out, "{}", harmless_json(&json));
         }
@@ -411,7 +413,7 @@ mod tests {
     #[error("cannot open the journal")]
     struct Outer(#[source] io::Error);
 
-    fn written(error: &CliError, format: Format) -> String {
+    fn written(error: &CliError, format: &Format) -> String {
         let mut out = Vec::new();
         error.write_to(&mut out, format).expect("written");
         anstream::adapter::strip_str(&String::from_utf8(out).expect("text")).to_string()
@@ -453,7 +455,7 @@ mod tests {
     #[test]
     fn an_error_says_code_cause_and_next_step() {
         assert_eq!(
-            written(&refused(), Format::Table),
+            written(&refused(), &Format::Table),
             "error[directory-in-use]: another node works in \\u{1b}[1mhere\n  cause: cannot open the journal\n  cause: \
              locked by 42\n  next: stop it, or name another directory\n"
         );
@@ -461,7 +463,7 @@ mod tests {
 
     #[test]
     fn with_json_it_is_one_object_on_one_line() {
-        let text = written(&refused(), Format::Json);
+        let text = written(&refused(), &Format::Json);
         assert_eq!(text.lines().count(), 1);
         let value: serde_json::Value = serde_json::from_str(&text).expect("json");
         assert_eq!(value["exit"], 5);
@@ -474,8 +476,8 @@ mod tests {
         let source = Source::new("a.yaml", "kind: Machin\n");
         let error = CliError::from(manifest::parse(&[source], &Known::default()).expect_err("wrong"));
         assert_eq!(error.exit, Exit::BadInput);
-        assert!(written(&error, Format::Table).contains("a.yaml:1:7: kind: unknown kind `Machin`"));
-        let json: serde_json::Value = serde_json::from_str(&written(&error, Format::Json)).expect("json");
+        assert!(written(&error, &Format::Table).contains("a.yaml:1:7: kind: unknown kind `Machin`"));
+        let json: serde_json::Value = serde_json::from_str(&written(&error, &Format::Json)).expect("json");
         let codes: Vec<&str> = json["error"]["details"]["problems"]
             .as_array()
             .expect("a list")

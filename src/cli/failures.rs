@@ -8,13 +8,14 @@ use bailiwick_journal::{ImportError, IntegrityReport, LineProblem, OpenError, Re
 use super::{
     exit::{CLOSED_PIPE, CliError, Details, Exit},
     limits,
-    output::OutputError,
+    output::{Missed, OutputError, known_fields},
     session,
 };
 use crate::{
     api::wire::problem::Problem,
     client::{ClientError, Distrust, Whereabouts},
     handle::{ApplyError, QuestionError, Refusal},
+    manifest::nearest,
     node::{KeyError, StartError, StopError},
     ownership::Unsafe,
     text::harmless,
@@ -314,8 +315,28 @@ impl From<OutputError> for CliError {
         if error.is_broken_pipe() {
             return Self::new(Exit::Ok, CLOSED_PIPE, "the reader of the output has closed it");
         }
-        Self::new(Exit::Error, "output", "cannot print").because(&error)
+        match error {
+            OutputError::NoField(missed) => no_field(&missed),
+            error => Self::new(Exit::Error, "output", "cannot print").because(&error),
+        }
     }
+}
+
+/// That nothing has a field of this name.
+pub(super) fn no_field(missed: &Missed) -> CliError {
+    let Missed { field, known, is_list } = missed;
+    if *is_list {
+        return CliError::usage(format!("a list has no field {field:?}"))
+            .next("write [*] for each of it: .items[*].name");
+    }
+    let near = nearest(field, known.iter().map(String::as_str));
+    let near = near.map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+    let next = if known.is_empty() {
+        "it has no fields".to_owned()
+    } else {
+        format!("{near}fields are {}", known_fields(known))
+    };
+    CliError::usage(format!("there is no field {field:?}")).next(next)
 }
 
 /// Why lines were not taken in.

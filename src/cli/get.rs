@@ -1,69 +1,171 @@
 //! `bailiwick get`: lists entities.
 
-use bailiwick_actors::vocab::Timestamp;
+mod kinds;
+mod select;
+mod tables;
+mod wanted;
+mod watch;
+
 use bailiwick_journal::StreamId;
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{
     Global,
     exit::{CliError, Exit},
-    output::{Cell, Column, Field, Sheet, time},
+    output::{Format, Path, Sheet},
     session,
 };
 use crate::{
-    api::query::{Parameters, Query},
-    custom_kind::{self, Custom},
+    api::query::Query,
     manifest::nearest,
-    view::{Selector, has_labels},
-    words::due,
+    view::{At, Selector, has_labels},
 };
+
+pub(super) use kinds::{kind_of, plural};
+pub(super) use tables::{age, left_until, list, map, status, table, text};
+
+use select::FieldSelector;
+use wanted::{Asked, Wanted};
 
 #[derive(Debug, Args)]
 pub(super) struct GetArgs {
-    /// machines, machine-sets, machine-deployments, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications, models or accounts; with a name after a slash, that one alone
-    #[arg(value_name = "KIND[/NAME]")]
-    what: String,
-    /// Only those with these names
-    #[arg(value_name = "NAME")]
-    names: Vec<String>,
+    /// A kind, several with commas, or `all`; names may follow, or stand after a slash: `machines`, `machines,volumes`, `machine web db`, `machine/web volume/data`
+    ///
+    /// Kinds: machines, machine-sets, machine-deployments, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications, models, accounts, and those that a program registers.
+    #[arg(required = true, value_name = "KIND[/NAME]")]
+    what: Vec<String>,
     /// Only machines with these labels: `tier=front`, `tier=front,role!=writer`, `tier`, `!tier`
     #[arg(short = 'l', long, value_name = "LABELS")]
     selector: Option<Selector>,
+    /// Only objects with these fields, as `-o json` shows them: `status=ready`, `status!=ready,provider=local`, `labels.tier=front`
+    #[arg(long, visible_alias = "field-selector", value_name = "FIELDS")]
+    field: Option<FieldSelector>,
+    /// In the order of this field, as `-o json` shows it: `age`, `size`, `.labels.tier`
+    #[arg(long, value_name = "FIELD")]
+    sort_by: Option<Path>,
+    /// Show each object again that changes, until interrupted; one that is gone has the status `gone`
+    #[arg(short, long, conflicts_with = "at")]
+    watch: bool,
     /// As of this moment: an entry (`@41`), a time, or how long ago (`-2h`)
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
 }
 
 pub(super) fn main(global: &Global, args: GetArgs) -> Result<Exit, CliError> {
-    let mut names = args.names;
-    let kind = match args.what.split_once('/') {
-        Some((kind, name)) => {
-            names.push(name.to_owned());
-            kind
+    let asked = Asked::read(global, &args.what)?;
+    let at = session::at(args.at.as_deref())?;
+    if args.watch {
+        let Asked::One(wanted) = &asked else {
+            return Err(CliError::usage("one kind is watched at a time").next("write `bailiwick get KIND --watch`"));
+        };
+        let query = query(wanted, &args, None)?;
+        require(wanted, &listed(session::ask_node(global, &query)?))?;
+        let list = || chosen(listed(session::ask_node(global, &query)?), wanted, &args);
+        return watch::watch(global, list, wanted.kind);
+    }
+    show(global, &asked, &parts(global, &asked, &args, at)?)?;
+    Ok(Exit::Ok)
+}
+
+/// The rows that are wanted, in the order that is, kind by kind.
+fn parts(
+    global: &Global,
+    asked: &Asked,
+    args: &GetArgs,
+    at: Option<At>,
+) -> Result<Vec<(&'static str, Vec<Value>)>, CliError> {
+    let is_of_all = *asked == Asked::Everything;
+    let mut kinds = asked.kinds();
+    // Who asks for everything with labels asks for what has some.
+    kinds.retain(|wanted| !is_of_all || args.selector.is_none() || has_labels(wanted.kind));
+    let lists: Vec<Query> = kinds.iter().map(|wanted| query(wanted, args, at)).collect::<Result<_, _>>()?;
+    let (mut parts, mut unknown) = (Vec::new(), None);
+    for (wanted, answer) in kinds.iter().zip(session::ask_all(global, &lists)?) {
+        let rows = listed(answer);
+        require(wanted, &rows)?;
+        match chosen(rows, wanted, args) {
+            // A field that another kind has.
+            Err(error) if is_of_all => unknown = unknown.or(Some(error)),
+            Ok(rows) if is_of_all && rows.is_empty() => (),
+            rows => parts.push((wanted.kind, rows?)),
         }
-        None => args.what.as_str(),
-    };
-    let kind = match kind_of(kind) {
-        Ok(kind) => kind,
-        Err(unknown) => return Err(not_ours(global, kind, unknown)),
-    };
+    }
+    unknown.filter(|_| parts.is_empty()).map_or(Ok(parts), Err)
+}
+
+fn query(wanted: &Wanted, args: &GetArgs, at: Option<At>) -> Result<Query, CliError> {
+    let kind = wanted.kind;
     if args.selector.is_some() && !has_labels(kind) {
         return Err(
             CliError::usage(format!("a {kind} has no labels")).next("leave --selector out; machines have labels")
         );
     }
-    let at = session::at(args.at.as_deref())?;
-    let mut rows =
-        session::ask(global, &Query::List { kind: kind.into(), selector: args.selector.unwrap_or_default(), at })?;
-    if let (false, Value::Array(all)) = (names.is_empty(), &mut rows) {
-        if let Some(name) = names.iter().find(|name| !all.iter().any(|row| row["name"] == name.as_str())) {
-            return Err(missing(kind, name));
-        }
-        all.retain(|row| names.iter().any(|name| row["name"] == name.as_str()));
+    Ok(Query::List { kind: kind.into(), selector: args.selector.clone().unwrap_or_default(), at })
+}
+
+fn listed(answer: Value) -> Vec<Value> {
+    if let Value::Array(rows) = answer { rows } else { Vec::new() }
+}
+
+/// Whether each that is named is there.
+fn require(Wanted { kind, names }: &Wanted, rows: &[Value]) -> Result<(), CliError> {
+    match names.iter().find(|name| !rows.iter().any(|row| row["name"] == name.as_str())) {
+        Some(name) => Err(near(missing(kind, name), name, rows)),
+        None => Ok(()),
     }
-    global.output.show(&rows, || table(kind, &rows))?;
-    Ok(Exit::Ok)
+}
+
+fn chosen(mut rows: Vec<Value>, wanted: &Wanted, args: &GetArgs) -> Result<Vec<Value>, CliError> {
+    let names = &wanted.names;
+    rows.retain(|row| names.is_empty() || names.iter().any(|name| row["name"] == name.as_str()));
+    if let Some(field) = &args.field {
+        field.keep(&mut rows)?;
+    }
+    if let Some(field) = &args.sort_by {
+        select::sort(&mut rows, field)?;
+    }
+    Ok(rows)
+}
+
+/// Shows lists: one as it is, several under headings, for programs by kind.
+fn show(global: &Global, asked: &Asked, parts: &[(&'static str, Vec<Value>)]) -> Result<(), CliError> {
+    if let Format::Picked(_) = &global.output {
+        let mut objects: Vec<Value> =
+            parts.iter().flat_map(|(kind, rows)| rows.iter().map(|row| named(kind, row))).collect();
+        let picked = if asked.is_one_object() && objects.len() == 1 {
+            objects.remove(0)
+        } else {
+            serde_json::json!({ "items": objects })
+        };
+        return Ok(global.output.tell(&picked, "")?);
+    }
+    match (asked, parts) {
+        (Asked::One(_), [(kind, rows)]) => {
+            let rows = Value::from(rows.clone());
+            Ok(global.output.show_list(&rows, || sheet(&global.output, kind, &rows))?)
+        }
+        (_, parts) => {
+            let all: Map<String, Value> =
+                parts.iter().map(|(kind, rows)| ((*kind).to_owned(), Value::from(rows.clone()))).collect();
+            let tables = all.iter().map(|(kind, rows)| (plural(kind).to_owned(), sheet(&global.output, kind, rows)));
+            Ok(global.output.show_parts(&all, tables.collect())?)
+        }
+    }
+}
+
+/// The table of a list; the default one has no columns in which nothing stands.
+fn sheet(format: &Format, kind: &str, rows: &Value) -> Sheet {
+    let sheet = table(kind, rows);
+    if *format == Format::Table { sheet.without_empty() } else { sheet }
+}
+
+/// A row that says of what kind it is.
+fn named(kind: &str, row: &Value) -> Value {
+    let mut row = row.clone();
+    row["kind"] = kind.into();
+    row["entity"] = format!("{kind}/{}", row["name"].as_str().unwrap_or_default()).into();
+    row
 }
 
 fn missing(kind: &str, name: &str) -> CliError {
@@ -71,417 +173,15 @@ fn missing(kind: &str, name: &str) -> CliError {
         .next(format!("`bailiwick get {kind}` lists them"))
 }
 
+/// With the name that may be meant, if there is one.
+fn near(error: CliError, name: &str, rows: &[Value]) -> CliError {
+    match nearest(name, rows.iter().filter_map(|row| row["name"].as_str())) {
+        Some(near) => error.next(format!("did you mean {near}?")),
+        None => error,
+    }
+}
+
 /// That there is no such entity.
 pub(super) fn not_found(entity: &StreamId) -> CliError {
     missing(entity.kind(), entity.name())
-}
-
-/// The kind that people mean.
-pub(super) fn kind_of(text: &str) -> Result<&'static str, CliError> {
-    match text {
-        "machine" | "machines" | "m" => Ok("machine"),
-        "machine-set" | "machine-sets" | "machineset" | "machinesets" | "ms" => Ok("machine-set"),
-        "machine-deployment" | "machine-deployments" | "machinedeployment" | "machinedeployments" | "md" => {
-            Ok("machine-deployment")
-        }
-        "machine-class" | "machine-classes" | "machineclass" | "machineclasses" | "mc" => Ok("machine-class"),
-        "volume" | "volumes" | "v" => Ok("volume"),
-        "volume-attachment" | "volume-attachments" | "attachment" | "attachments" | "va" => Ok("volume-attachment"),
-        "filesystem" | "filesystems" | "fs" => Ok("filesystem"),
-        "filesystem-attachment" | "filesystem-attachments" | "fa" => Ok("filesystem-attachment"),
-        "policy" | "policies" => Ok("policy"),
-        "replica-set" | "replica-sets" | "replicaset" | "replicasets" | "rs" => Ok("replica-set"),
-        "member" | "members" => Ok("member"),
-        "space" | "spaces" => Ok("space"),
-        "subnet" | "subnets" => Ok("subnet"),
-        "image-metadata" | "images" => Ok("image-metadata"),
-        "agent-binary" | "agent-binaries" => Ok("agent-binary"),
-        "application" | "applications" | "apps" => Ok("application"),
-        "model" | "models" => Ok("model"),
-        "account" | "accounts" => Ok("account"),
-        _ => custom_kind(text).map(|kind| kind.name).ok_or_else(|| unknown_kind(text)),
-    }
-}
-
-/// Why a kind that is none of this program's cannot be listed: another program has it, or nobody.
-fn not_ours(global: &Global, kind: &str, unknown: CliError) -> CliError {
-    match session::is_in_journal(global, Parameters { kind: Some(kind.to_owned()), ..Parameters::default() }) {
-        Ok(false) => unknown,
-        Err(error) => error,
-        Ok(true) => {
-            let message = format!("the journal has entries of kind {kind}, which this program does not know");
-            let next = format!("use the program that registers it; `bailiwick log --kind {kind}` lists the entries");
-            CliError::new(Exit::NotFound, "not-found", message).next(next)
-        }
-    }
-}
-
-/// The registered kind that people mean: `virtual-ip`, `virtual-ips`, `VirtualIp`.
-fn custom_kind(text: &str) -> Option<&'static Custom> {
-    let is_it = |kind: &&'static Custom| {
-        kind.name == text || text.strip_suffix('s') == Some(kind.name) || kind.manifest.eq_ignore_ascii_case(text)
-    };
-    custom_kind::all().into_iter().find(is_it)
-}
-
-/// The kinds, as `get` lists them.
-const KINDS: [&str; 18] = [
-    "machines",
-    "machine-sets",
-    "machine-deployments",
-    "machine-classes",
-    "volumes",
-    "volume-attachments",
-    "filesystems",
-    "filesystem-attachments",
-    "policies",
-    "replica-sets",
-    "members",
-    "spaces",
-    "subnets",
-    "image-metadata",
-    "agent-binaries",
-    "applications",
-    "models",
-    "accounts",
-];
-
-fn unknown_kind(text: &str) -> CliError {
-    let custom = custom_kind::all();
-    let all: Vec<&str> = KINDS.into_iter().chain(custom.iter().map(|kind| kind.name)).collect();
-    let near = nearest(text, all.iter().copied()).map(|near| format!("did you mean {near}? ")).unwrap_or_default();
-    let (last, all) = all.split_last().expect("there are kinds");
-    CliError::usage(format!("unknown kind {text:?}")).next(format!("{near}use {} or {last}", all.join(", ")))
-}
-
-/// The table of a list.
-pub(super) fn table(kind: &str, rows: &Value) -> Sheet {
-    if let Some(kind) = custom_kind::kind(kind) {
-        return of_custom(kind, rows);
-    }
-    let fields: &[Field<Value>] =
-        match kind {
-            "machine" => &[
-                (Column::required("NAME"), |row| text(&row["id"])),
-                (Column::required("STATUS"), |row| status(&row["status"])),
-                (Column::required("PROVIDER"), |row| text(&row["provider"])),
-                (Column::always("INSTANCE"), |row| text(&row["instance"])),
-                (Column::required("NODE"), |row| text(&row["node"])),
-                (Column::always("VOLUMES"), |row| list(&row["attachments"])),
-                (Column::required("AGE"), |row| age(&row["ageMs"])),
-                (Column::always("DETAIL"), |row| text(&row["detail"])),
-                (Column::wide("PHASE"), |row| text(&row["phase"])),
-                (Column::wide("HEALTH"), |row| text(&row["health"])),
-                (Column::wide("LABELS"), |row| map(&row["labels"])),
-                (Column::wide("PROTECTED"), |row| protected(row)),
-                (Column::wide("UID"), |row| text(&row["uid"])),
-            ],
-            "volume" => &[
-                (Column::required("NAME"), |row| text(&row["name"])),
-                (Column::required("STATUS"), |row| status(&row["status"])),
-                (Column::required("SIZE"), |row| text(&row["size"])),
-                (Column::required("PROVIDER"), |row| text(&row["provider"])),
-                (Column::always("VOLUME"), |row| text(&row["volumeId"])),
-                (Column::always("MACHINE"), |row| text(&row["attachedTo"])),
-                (Column::required("AGE"), |row| age(&row["ageMs"])),
-                (Column::always("DETAIL"), |row| text(&row["detail"])),
-                (Column::wide("PROTECTED"), |row| protected(row)),
-                (Column::wide("UID"), |row| text(&row["uid"])),
-            ],
-            "volume-attachment" => &[
-                (Column::required("MACHINE"), |row| text(&row["machine"])),
-                (Column::required("VOLUME"), |row| text(&row["volume"])),
-                (Column::required("STATUS"), |row| status(&row["status"])),
-                (Column::required("MODE"), |row| {
-                    if row["readOnly"] == true { "read-only".into() } else { "read-write".into() }
-                }),
-                (Column::required("AGE"), |row| age(&row["ageMs"])),
-                (Column::always("DETAIL"), |row| text(&row["detail"])),
-                (Column::wide("PATH"), |row| text(&row["path"])),
-                (Column::wide("UID"), |row| text(&row["uid"])),
-            ],
-            "filesystem" => &[
-                (Column::required("NAME"), |row| text(&row["name"])),
-                (Column::required("STATUS"), |row| status(&row["status"])),
-                (Column::required("SIZE"), |row| text(&row["size"])),
-                (Column::required("PROVIDER"), |row| text(&row["provider"])),
-                (Column::always("VOLUME"), |row| text(&row["volume"])),
-                (Column::always("MACHINES"), |row| list(&row["attachedTo"])),
-                (Column::required("AGE"), |row| age(&row["ageMs"])),
-                (Column::always("DETAIL"), |row| text(&row["detail"])),
-                (Column::wide("PROTECTED"), |row| protected(row)),
-                (Column::wide("UID"), |row| text(&row["uid"])),
-            ],
-            "filesystem-attachment" => &[
-                (Column::required("MACHINE"), |row| text(&row["machine"])),
-                (Column::required("FILESYSTEM"), |row| text(&row["filesystem"])),
-                (Column::required("STATUS"), |row| status(&row["status"])),
-                (Column::required("MODE"), |row| {
-                    if row["readOnly"] == true { "read-only".into() } else { "read-write".into() }
-                }),
-                (Column::always("PATH"), |row| text(&row["path"])),
-                (Column::required("AGE"), |row| age(&row["ageMs"])),
-                (Column::always("DETAIL"), |row| text(&row["detail"])),
-                (Column::wide("UID"), |row| text(&row["uid"])),
-            ],
-            "machine-set" => &[
-                (Column::required("NAME"), |row| text(&row["name"])),
-                (Column::required("STATUS"), |row| status(&row["status"])),
-                (Column::required("READY"), |row| format!("{}/{}", row["readyMachines"], row["replicas"]).into()),
-                (Column::required("PROVIDER"), |row| text(&row["provider"])),
-                (Column::required("AGE"), |row| age(&row["ageMs"])),
-                (Column::always("DETAIL"), |row| text(&row["detail"])),
-                (Column::wide("PROTECTED"), |row| protected(row)),
-                (Column::wide("UID"), |row| text(&row["uid"])),
-            ],
-            "machine-deployment" => &[
-                (Column::required("NAME"), |row| text(&row["name"])),
-                (Column::required("STATUS"), |row| status(&row["status"])),
-                (Column::required("READY"), |row| format!("{}/{}", row["readyMachines"], row["replicas"]).into()),
-                (Column::required("UPDATED"), |row| text(&row["updatedMachines"])),
-                (Column::required("AVAILABLE"), |row| text(&row["availableMachines"])),
-                (Column::always("REVISION"), |row| text(&row["revision"])),
-                (Column::required("AGE"), |row| age(&row["ageMs"])),
-                (Column::always("DETAIL"), |row| text(&row["detail"])),
-                (Column::wide("PROVIDER"), |row| text(&row["provider"])),
-                (Column::wide("STRATEGY"), |row| text(&row["strategy"])),
-                (Column::wide("PROTECTED"), |row| protected(row)),
-                (Column::wide("UID"), |row| text(&row["uid"])),
-            ],
-            "machine-class" => &[
-                (Column::required("NAME"), |row| text(&row["name"])),
-                (Column::required("STATUS"), |row| status(&row["status"])),
-                (Column::always("PROVIDER"), |row| text(&row["provider"])),
-                (Column::required("REVISION"), |row| text(&row["revision"])),
-                (Column::always("MACHINES"), |row| text(&row["machines"])),
-                (Column::always("EARLIER"), |row| text(&row["ofEarlierRevisions"])),
-                (Column::required("AGE"), |row| age(&row["ageMs"])),
-                (Column::always("DETAIL"), |row| text(&row["detail"])),
-                (Column::wide("SECRETS"), |row| list(&row["secrets"])),
-                (Column::wide("DIGEST"), |row| text(&row["digest"])),
-                (Column::wide("UID"), |row| text(&row["uid"])),
-            ],
-            "replica-set" => &[
-                (Column::required("NAME"), |row| text(&row["name"])),
-                (Column::required("STATUS"), |row| status(&row["status"])),
-                (Column::required("ENGINE"), |row| text(&row["engine"])),
-                (Column::required("VOTERS"), |row| format!("{}/{}", row["voters"], row["servers"]).into()),
-                (Column::always("LEADER"), |row| text(&row["leader"])),
-                (Column::required("AGE"), |row| age(&row["ageMs"])),
-                (Column::always("DETAIL"), |row| text(&row["detail"])),
-                (Column::wide("TERM"), |row| text(&row["term"])),
-                (Column::wide("PROTECTED"), |row| protected(row)),
-                (Column::wide("UID"), |row| text(&row["uid"])),
-            ],
-            "member" => &[
-                (Column::required("NAME"), |row| text(&row["name"])),
-                (Column::required("STATUS"), |row| status(&row["status"])),
-                (Column::always("STATE"), |row| member_state(row)),
-                (Column::required("VOTES"), |row| if row["votes"] == true { "yes".into() } else { "no".into() }),
-                (Column::always("ADDRESS"), |row| text(&row["address"])),
-                (Column::always("ID"), |row| text(&row["id"])),
-                (Column::always("AS OF"), |row| moment(&row["asOfMs"])),
-                (Column::always("DETAIL"), |row| text(&row["why"])),
-                (Column::wide("TAGS"), |row| map(&row["tags"])),
-                (Column::wide("UID"), |row| text(&row["uid"])),
-            ],
-            "space" => &[
-                (Column::required("NAME"), |row| text(&row["name"])),
-                (Column::always("SUBNETS"), |row| list(&row["says"]["subnets"])),
-                (Column::always("USED BY"), |row| list(&row["usedBy"])),
-                (Column::required("REVISION"), |row| text(&row["revision"])),
-                (Column::required("AGE"), |row| age(&row["ageMs"])),
-                (Column::wide("PROVIDER ID"), |row| text(&row["says"]["providerId"])),
-            ],
-            "subnet" => &[
-                (Column::required("NAME"), |row| text(&row["name"])),
-                (Column::required("CIDR"), |row| text(&row["says"]["cidr"])),
-                (Column::always("SPACE"), |row| text(&row["says"]["space"])),
-                (Column::always("ZONES"), |row| list(&row["says"]["zones"])),
-                (Column::required("REVISION"), |row| text(&row["revision"])),
-                (Column::required("AGE"), |row| age(&row["ageMs"])),
-                (Column::wide("PROVIDER ID"), |row| text(&row["says"]["providerId"])),
-            ],
-            "image-metadata" => &[
-                (Column::required("NAME"), |row| text(&row["name"])),
-                (Column::required("BASE"), |row| text(&row["says"]["base"])),
-                (Column::required("ARCH"), |row| text(&row["says"]["arch"])),
-                (Column::always("STREAM"), |row| text(&row["says"]["stream"])),
-                (Column::always("IMAGE"), |row| text(&row["says"]["image"])),
-                (Column::always("PRIORITY"), |row| text(&row["says"]["priority"])),
-                (Column::required("REVISION"), |row| text(&row["revision"])),
-                (Column::required("AGE"), |row| age(&row["ageMs"])),
-                (Column::wide("REGION"), |row| text(&row["says"]["region"])),
-            ],
-            "agent-binary" => &[
-                (Column::required("NAME"), |row| text(&row["name"])),
-                (Column::required("VERSION"), |row| text(&row["says"]["version"])),
-                (Column::required("BASE"), |row| text(&row["says"]["base"])),
-                (Column::required("ARCH"), |row| text(&row["says"]["arch"])),
-                (Column::required("REVISION"), |row| text(&row["revision"])),
-                (Column::required("AGE"), |row| age(&row["ageMs"])),
-                (Column::wide("LOCATION"), |row| text(&row["says"]["location"])),
-                (Column::wide("SHA256"), |row| text(&row["says"]["sha256"])),
-            ],
-            "application" => &[
-                (Column::required("NAME"), |row| text(&row["name"])),
-                (Column::always("MACHINES"), |row| list(&row["says"]["machines"])),
-                (Column::always("BINDINGS"), |row| map(&row["says"]["bindings"])),
-                (Column::required("REVISION"), |row| text(&row["revision"])),
-                (Column::required("AGE"), |row| age(&row["ageMs"])),
-            ],
-            "model" => &[
-                (Column::required("NAME"), |row| text(&row["name"])),
-                (Column::always("BASE"), |row| text(&row["says"]["base"])),
-                (Column::always("STREAM"), |row| text(&row["says"]["imageStream"])),
-                (Column::always("AGENT"), |row| text(&row["says"]["agentVersion"])),
-                (Column::required("REVISION"), |row| text(&row["revision"])),
-                (Column::required("AGE"), |row| age(&row["ageMs"])),
-                (Column::wide("TAGS"), |row| map(&row["says"]["tags"])),
-            ],
-            "account" => &[
-                (Column::required("NAME"), |row| text(&row["name"])),
-                (Column::required("ROLE"), |row| text(&row["says"]["role"])),
-                (Column::required("KINDS"), |row| kinds(&row["says"]["kinds"])),
-                (Column::required("TOKENS"), |row| tokens(&row["says"]["tokens"])),
-                (Column::always("USERS"), |row| users(&row["says"]["users"])),
-                (Column::wide("REVISION"), |row| text(&row["revision"])),
-                (Column::wide("AGE"), |row| age(&row["ageMs"])),
-            ],
-            _ => &[
-                (Column::required("NAME"), |row| text(&row["name"])),
-                (Column::required("REVISION"), |row| text(&row["revision"])),
-                (Column::required("AGE"), |row| age(&row["ageMs"])),
-                (Column::wide("DIGEST"), |row| text(&row["digest"])),
-            ],
-        };
-    Sheet::list(fields, rows.as_array().into_iter().flatten())
-}
-
-/// The table of a registered kind.
-fn of_custom(kind: &Custom, rows: &Value) -> Sheet {
-    let title = |column: &&'static str| Column::always(column);
-    let columns = [Column::required("NAME"), Column::required("STATUS"), Column::required("PROVIDER")].into_iter();
-    let columns = columns.chain(kind.columns.iter().map(title));
-    let columns = columns.chain([Column::required("AGE"), Column::always("DETAIL")]).collect();
-    let cells = |row: &Value| {
-        let first = [text(&row["name"]), status(&row["status"]), text(&row["provider"])].into_iter();
-        let own = first.chain(kind.columns.iter().map(|column| text(&row[*column])));
-        own.chain([age(&row["ageMs"]), text(&row["detail"])]).collect()
-    };
-    Sheet::of(columns, rows.as_array().into_iter().flatten().map(cells).collect())
-}
-
-/// A text or number; a dash for nothing.
-pub(super) fn text(value: &Value) -> Cell {
-    match value {
-        Value::String(text) if text.is_empty() => Cell::none(),
-        Value::String(text) => text.as_str().into(),
-        Value::Null => Cell::none(),
-        other => other.to_string().into(),
-    }
-}
-
-/// A status in its colour.
-pub(super) fn status(value: &Value) -> Cell {
-    match value.as_str() {
-        Some(word @ ("ready" | "available" | "attached" | "reserved" | "settled" | "voter" | "complete")) => {
-            Cell::good(word)
-        }
-        Some(word @ ("failed" | "lost" | "stale" | "unhealthy" | "degraded" | "stranger" | "stuck")) => Cell::bad(word),
-        Some(word) => Cell::busy(word),
-        None => Cell::none(),
-    }
-}
-
-/// Whether it is protected from deletion.
-fn protected(row: &Value) -> Cell {
-    if row["protected"] == true { "yes".into() } else { Cell::none() }
-}
-
-/// The kinds that an account may change.
-fn kinds(value: &Value) -> Cell {
-    if value.as_array().is_some_and(Vec::is_empty) { "all".into() } else { list(value) }
-}
-
-/// How many tokens an account has, and how many of them are of no use any more.
-fn tokens(value: &Value) -> Cell {
-    let all = || value.as_array().into_iter().flatten();
-    match all().filter(|token| token["expired"] == true).count() {
-        0 => all().count().to_string().into(),
-        expired => format!("{} ({expired} expired)", all().count()).into(),
-    }
-}
-
-/// The users of the node's machine that are an account.
-fn users(value: &Value) -> Cell {
-    let users: Vec<String> = value.as_array().into_iter().flatten().map(ToString::to_string).collect();
-    if users.is_empty() { Cell::none() } else { users.join(",").into() }
-}
-
-/// What a member is, in the colour of its health.
-fn member_state(row: &Value) -> Cell {
-    let Some(word) = row["state"].as_str().map(str::to_ascii_lowercase) else { return Cell::none() };
-    if row["healthy"] == true { Cell::good(word) } else { Cell::bad(word) }
-}
-
-/// A moment given in milliseconds since 1970.
-pub(super) fn moment(value: &Value) -> Cell {
-    value.as_u64().map_or_else(Cell::none, |ms| time::rfc3339(Timestamp(ms)).into())
-}
-
-/// A moment to come, of which the node said how far off it is.
-pub(super) fn left_until(at_ms: u64, left_ms: u64) -> String {
-    due(Timestamp(at_ms.saturating_sub(left_ms)), Timestamp(at_ms))
-}
-
-/// A period given in milliseconds.
-pub(super) fn age(value: &Value) -> Cell {
-    value.as_u64().map_or_else(Cell::none, |ms| time::period(ms).into())
-}
-
-pub(super) fn list(value: &Value) -> Cell {
-    let items: Vec<&str> = value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    if items.is_empty() { Cell::none() } else { items.join(",").into() }
-}
-
-pub(super) fn map(value: &Value) -> Cell {
-    let items: Vec<String> = value
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
-        .collect();
-    if items.is_empty() { Cell::none() } else { items.join(",").into() }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn accounts_are_listed_with_what_they_may_do_and_what_of_their_tokens_is_of_no_use() {
-        let token = |expired: bool| json!({"id": "1f2e3d4c", "hash": "0f0f", "expires": null, "expired": expired});
-        let rows = json!([
-            {
-                "name": "ada",
-                "says": {
-                    "role": "operate",
-                    "kinds": ["machine", "volume"],
-                    "tokens": [token(true), token(false)],
-                    "users": [7, 1000],
-                },
-            },
-            {"name": "zoe", "says": {"role": "admin", "kinds": [], "tokens": [], "users": []}},
-        ]);
-        let mut out = anstream::StripStream::new(Vec::new());
-        table("account", &rows).write_to(&mut out, false).expect("written");
-        let printed = String::from_utf8(out.into_inner()).expect("text");
-        let expected = "NAME  ROLE     KINDS           TOKENS         USERS\n\
-                        ada   operate  machine,volume  2 (1 expired)  7,1000\n\
-                        zoe   admin    all             0              -\n";
-        assert_eq!(printed, expected);
-    }
 }

@@ -17,17 +17,22 @@ mod delete;
 mod describe;
 mod diff;
 mod doctor;
+mod edit;
 pub mod enable_ha;
+mod exec;
 mod exit;
 mod failures;
 mod follow;
 mod get;
 mod harvest;
 mod help;
+mod inside;
 mod journal;
 mod limits;
 mod log;
 mod login;
+mod logs;
+mod man;
 mod manager;
 pub mod moment;
 mod named;
@@ -65,7 +70,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, parser::Val
 
 use self::{
     exit::{CliError, Exit},
-    output::Format,
+    output::{Format, FormatParser},
 };
 use crate::client::Client;
 
@@ -94,7 +99,7 @@ pub struct Global {
     #[arg(long, global = true, value_name = "NODE", env = "BAILIWICK_NODE")]
     pub node: Option<String>,
     /// Output format
-    #[arg(short, long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(short, long, global = true, value_parser = FormatParser, default_value = "table", value_name = "FORMAT")]
     pub output: Format,
     /// What to log to standard error: off, error, warn, info, debug, trace, or a filter such as `warn,bailiwick=debug`
     #[arg(long, global = true, default_value = "warn", value_name = "FILTER", env = "BAILIWICK_LOG")]
@@ -146,6 +151,11 @@ enum Command {
     Get(get::GetArgs),
     /// Show everything about one object
     Describe(describe::DescribeArgs),
+    /// Edit an object's manifest in an editor, and apply it
+    ///
+    /// The editor is $VISUAL, $EDITOR or vi. Nothing changes if the text stays as it is or the editor fails; a text that is
+    /// refused is kept.
+    Edit(edit::EditArgs),
     /// Show what differs between two moments, and which entry changed it; exits with 2 if anything does
     ///
     /// Objects are compared by what is shown of them: whether they exist, their status, instance, zone and health, their spec
@@ -205,7 +215,12 @@ enum Command {
     /// Wait until objects are ready, removed, or in another state
     Wait(wait::WaitArgs),
     /// Show decisions
+    #[command(visible_alias = "events")]
     Log(log::LogArgs),
+    /// Show what the workloads of a local machine print
+    Logs(logs::LogsArgs),
+    /// Run a command in a local machine, as a workload of it is run
+    Exec(exec::ExecArgs),
     /// Show what happens next, when, and why
     Schedule(schedule::ScheduleArgs),
     /// Show the node's time beside the host's clock, and correct it
@@ -248,7 +263,12 @@ enum Command {
     #[command(subcommand, arg_required_else_help = true)]
     Context(context::ContextCommand),
     /// Print a shell completion script
+    ///
+    /// `source <(bailiwick completion bash)` in ~/.bashrc completes commands, options, and the names of objects that the node
+    /// has while it runs.
     Completion(completion::CompletionArgs),
+    /// Write the pages of the manual, for `man`
+    Man(man::ManArgs),
     /// Show a page of the guide, or the help of a command; `help topics` lists the pages
     Help(help::HelpArgs),
     /// What runs inside a local machine; the provider starts it
@@ -259,9 +279,12 @@ enum Command {
 /// Runs one command line; the answer is the exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
+    if let Some(exit) = completion::answer(&args) {
+        return exit;
+    }
     let args = match settings::with_file(args.clone()) {
         Ok((args, _)) => args,
-        Err(error) => return error.print(if asks_for_json(&args) { Format::Json } else { Format::default() }),
+        Err(error) => return error.print(&if asks_for_json(&args) { Format::Json } else { Format::default() }),
     };
     let cli = match parse(&args) {
         Ok(cli) => cli,
@@ -276,20 +299,20 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> Exit {
     // These run a node, perhaps for years.
     if matches!(command, Command::Up(_) | Command::Down(_) | Command::Serve(_)) {
         if let Err(error) = limits::look() {
-            return error.print(global.output);
+            return error.print(&global.output);
         }
         allocator::settle();
         limits::raise_files();
     }
     if let Err(error) = limits::look_for_command() {
-        return error.print(global.output);
+        return error.print(&global.output);
     }
     panics::tell_in_one_line();
     match start_logging(&global).and_then(|()| run(&global, command)) {
         Ok(exit) => exit,
         // `bailiwick log | head`: whoever reads has seen enough.
         Err(error) if error.is_closed_pipe() => Exit::Ok,
-        Err(error) => error.print(global.output),
+        Err(error) => error.print(&global.output),
     }
 }
 
@@ -327,7 +350,7 @@ fn misunderstood(args: &[OsString], error: &clap::Error) -> Exit {
         return Exit::Usage;
     }
     let format = if asks_for_json(args) { Format::Json } else { Format::default() };
-    usage(error).print(format)
+    usage(error).print(&format)
 }
 
 /// What the parser says, in the shape of all our errors: what is wrong, its hints as causes, and where to look next.
@@ -337,11 +360,11 @@ fn usage(error: &clap::Error) -> CliError {
     let message = lines.next().unwrap_or("invalid command line").trim_start_matches("error: ").to_owned();
     let (mut told, mut next) = (CliError::usage(message), Vec::new());
     for line in lines.map(|line| line.trim_start_matches("tip: ")) {
-        let similar = line.strip_suffix('\'').and_then(|line| line.split_once(" exists: '"));
+        let similar = line.split_once(" exists: '").or_else(|| line.split_once(" exist: '"));
         let possible = line.strip_prefix("[possible values: ").and_then(|line| line.strip_suffix(']'));
         match (line.strip_prefix("Usage: "), similar, possible) {
             (Some(usage), ..) => next.push(format!("write `{usage}`; see `--help`")),
-            (_, Some((_, near)), _) => next.insert(0, format!("did you mean {near}?")),
+            (_, Some((_, near)), _) => next.splice(0..0, meant(near)).for_each(drop),
             (.., Some(values)) => next.push(format!("use one of {values}")),
             // It would also name commands that are not for people; `help` lists the rest.
             _ if line.starts_with("For more information") || line.starts_with("[subcommands:") => (),
@@ -349,6 +372,15 @@ fn usage(error: &clap::Error) -> CliError {
         }
     }
     if next.is_empty() { told } else { told.next(next.join(" ")) }
+}
+
+/// The question whether one of these was meant: `get', 'agent'`. What is not for people is not asked about.
+fn meant(near: &str) -> Option<String> {
+    let commands = Cli::command();
+    let is_hidden = |name: &str| commands.find_subcommand(name).is_some_and(clap::Command::is_hide_set);
+    let near = near.split(", ").map(|name| name.trim_matches('\'')).filter(|name| !is_hidden(name));
+    let near: Vec<&str> = near.collect();
+    (!near.is_empty()).then(|| format!("did you mean {}?", near.join(" or ")))
 }
 
 fn asks_for_json(args: &[OsString]) -> bool {
@@ -359,6 +391,10 @@ fn asks_for_json(args: &[OsString]) -> bool {
 
 fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
     let global = &chosen::choose(global, &command)?;
+    if matches!(global.output, Format::Picked(_)) && !matches!(command, Command::Get(_) | Command::Describe(_)) {
+        return Err(CliError::usage("only `get` and `describe` have objects to pick from")
+            .next("write -o json, yaml, wide or table, or ask with `bailiwick get`"));
+    }
     match command {
         Command::Up(args) => up::up(global, args),
         Command::Down(args) => up::down(global, args),
@@ -368,6 +404,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Plan(args) => plan::main(global, args),
         Command::Get(args) => get::main(global, args),
         Command::Describe(args) => describe::main(global, args),
+        Command::Edit(args) => edit::main(global, args),
         Command::Diff(args) => diff::main(global, args),
         Command::Status(args) => status::main(global, args),
         Command::Storage(args) => storage::storage(global, args),
@@ -397,6 +434,8 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::EnableHa(args) => enable_ha::main(global, args),
         Command::Wait(args) => wait::main(global, args),
         Command::Log(args) => log::main(global, args),
+        Command::Logs(args) => logs::main(global, args),
+        Command::Exec(args) => exec::main(global, args),
         Command::Schedule(args) => schedule::main(global, args),
         Command::Clock(command) => clock::main(global, &command),
         Command::Who(args) => who::main(global, args),
@@ -411,6 +450,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Logout(args) => login::logout(global, args),
         Command::Context(command) => context::main(global, command),
         Command::Completion(args) => completion::main(args),
+        Command::Man(args) => man::main(args),
         Command::Help(args) => help::main(&args),
         Command::Agent(args) => Ok(agent::main(args)),
     }

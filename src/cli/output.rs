@@ -3,20 +3,30 @@
 //! A command builds what it has to say as one serializable value, and a [`Table`] of it for people. [`Format::show`]
 //! writes the one that was asked for.
 
+mod path;
+mod picked;
 pub mod style;
 mod table;
+mod template;
 pub mod time;
 
-use std::io::{self, Write};
+use std::{
+    ffi::OsStr,
+    io::{self, Write},
+    str::FromStr,
+};
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
-use crate::text::{harmless_json, is_hostile};
+use crate::text::{harmless, harmless_json, is_hostile};
 
+pub use path::{InvalidPath, Missed, Path, shown};
+pub use picked::{Picked, known_fields};
 pub use table::{Cell, Column, Field, Sheet, Table};
 
 /// What `-o` asks for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Format {
     /// Aligned columns.
     #[default]
@@ -27,6 +37,66 @@ pub enum Format {
     Json,
     /// One YAML document.
     Yaml,
+    /// Only some of it.
+    Picked(Picked),
+}
+
+/// Reads what `-o` asks for; only some commands have objects to pick from.
+#[derive(Clone, Debug)]
+pub struct FormatParser;
+
+impl FormatParser {
+    fn possible() -> [PossibleValue; 7] {
+        [
+            PossibleValue::new("table").help("Aligned columns"),
+            PossibleValue::new("wide").help("Aligned columns, and more of them, unshortened"),
+            PossibleValue::new("json").help("One JSON value, indented"),
+            PossibleValue::new("yaml").help("One YAML document"),
+            PossibleValue::new("name").help("KIND/NAME, one a line (get, describe)"),
+            PossibleValue::new("jsonpath=TEMPLATE")
+                .help("What stands at paths: `{.status}` of one object, `{.items[*].name}` of a list (get, describe)"),
+            PossibleValue::new("custom-columns=COLUMNS")
+                .help("Columns of your own: `NAME:.name,ZONE:.labels.zone` (get, describe)"),
+        ]
+    }
+}
+
+impl TypedValueParser for FormatParser {
+    type Value = Format;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Format, clap::Error> {
+        match value.to_str().map(Picked::parse) {
+            Some(Ok(Some(picked))) => return Ok(Format::Picked(picked)),
+            Some(Err(error)) => return Err(command.clone().error(clap::error::ErrorKind::ValueValidation, error)),
+            Some(Ok(None)) | None => (),
+        }
+        let word = PossibleValuesParser::new(Self::possible()).parse_ref(command, argument, value)?;
+        Ok(word.parse().unwrap_or_default())
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Self::possible().into_iter()))
+    }
+}
+
+impl FromStr for Format {
+    type Err = ();
+
+    /// Reads the formats that every command has.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "table" => Ok(Self::Table),
+            "wide" => Ok(Self::Wide),
+            "json" => Ok(Self::Json),
+            "yaml" => Ok(Self::Yaml),
+            _ => Err(()),
+        }
+    }
 }
 
 /// Why something could not be printed.
@@ -38,6 +108,8 @@ pub enum OutputError {
     Json(#[from] serde_json::Error),
     #[error("cannot write the value as YAML")]
     Yaml(#[from] serde_saphyr::ser_error::Error),
+    #[error("there is no field {:?} in what is shown", .0.field)]
+    NoField(Missed),
 }
 
 impl OutputError {
@@ -54,7 +126,7 @@ impl OutputError {
 pub fn lines(text: &str) -> Result<(), OutputError> {
     let mut out = standard();
     for line in text.lines() {
-        writeln!(out, "{}", crate::text::harmless(line))?;
+        writeln!(out, "{}", harmless(line))?;
     }
     Ok(())
 }
@@ -70,10 +142,27 @@ fn standard() -> impl Write {
     collected::Out
 }
 
+/// How many columns the terminal has that is written to, or `COLUMNS` says; none if there is room for everything.
+#[cfg(not(test))]
+fn room() -> Option<usize> {
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let of_terminal = || {
+        let out = io::stdout();
+        let size = io::IsTerminal::is_terminal(&out).then(|| rustix::termios::tcgetwinsize(&out).ok()).flatten();
+        size.map(|size| usize::from(size.ws_col))
+    };
+    told.or_else(of_terminal).filter(|columns| *columns > 0)
+}
+
+#[cfg(test)]
+fn room() -> Option<usize> {
+    None
+}
+
 impl Format {
     /// Whether it is meant for a program.
-    pub fn is_for_programs(self) -> bool {
-        matches!(self, Self::Json | Self::Yaml)
+    pub fn is_for_programs(&self) -> bool {
+        matches!(self, Self::Json | Self::Yaml | Self::Picked(_))
     }
 
     /// Writes the value, or the table of it, to the standard output: with colours if that is a terminal and `NO_COLOR` is
@@ -81,20 +170,74 @@ impl Format {
     ///
     /// # Errors
     /// If the value cannot be serialized, or the standard output be written to.
-    pub fn show<T: Into<Sheet>>(self, value: &impl Serialize, table: impl FnOnce() -> T) -> Result<(), OutputError> {
-        self.write_to(&mut standard(), value, table)
+    pub fn show<T: Into<Sheet>>(&self, value: &impl Serialize, table: impl FnOnce() -> T) -> Result<(), OutputError> {
+        self.write_to(&mut standard(), value, || {
+            let sheet = table().into();
+            #[cfg(test)]
+            collected::note_gaps(&sheet);
+            sheet
+        })
+    }
+
+    /// Writes the value, or the table of it, as [`Self::show`] does. The default table of a list fits the terminal: its long
+    /// texts are shortened.
+    ///
+    /// # Errors
+    /// As [`Self::show`].
+    pub fn show_list<T: Into<Sheet>>(
+        &self,
+        value: &impl Serialize,
+        table: impl FnOnce() -> T,
+    ) -> Result<(), OutputError> {
+        self.show(value, || {
+            let sheet = table().into();
+            match room() {
+                Some(room) if *self == Self::Table => sheet.narrow().fitted(room),
+                _ => sheet,
+            }
+        })
+    }
+
+    /// Writes the value, or a table under a heading for each part of it, as [`Self::show`] does.
+    ///
+    /// # Errors
+    /// As [`Self::show`].
+    pub fn show_parts(&self, value: &impl Serialize, parts: Vec<(String, Sheet)>) -> Result<(), OutputError> {
+        if self.is_for_programs() {
+            return self.show(value, || Sheet::of(Vec::new(), Vec::new()));
+        }
+        for (number, (heading, sheet)) in parts.into_iter().enumerate() {
+            let bold = style::HEADING;
+            let gap = if number == 0 { "" } else { "\n" };
+            writeln!(standard(), "{gap}{bold}{}{bold:#}", harmless(&heading))?;
+            self.show_list(value, || sheet)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the last row of a table alone, as it would stand below the others.
+    ///
+    /// # Errors
+    /// As [`Self::show`].
+    pub fn show_last(&self, sheet: Sheet) -> Result<(), OutputError> {
+        let sheet = if *self == Self::Wide { sheet } else { sheet.narrow() };
+        let sheet = room().filter(|_| *self == Self::Table).map_or(sheet.clone(), |room| sheet.fitted(room));
+        let mut out = standard();
+        sheet.write_last(&mut out)?;
+        Ok(out.flush()?)
     }
 
     /// Writes the value for programs, or these lines for people, to the standard output.
     ///
     /// # Errors
     /// As [`Self::show`].
-    pub fn tell(self, value: &impl Serialize, text: &str) -> Result<(), OutputError> {
+    pub fn tell(&self, value: &impl Serialize, text: &str) -> Result<(), OutputError> {
         let mut out = standard();
         match self {
             Self::Table | Self::Wide => return lines(text),
             Self::Json => writeln!(out, "{}", json(value)?)?,
             Self::Yaml => write!(out, "{}", yaml(value)?)?,
+            Self::Picked(picked) => write!(out, "{}", picked_from(picked, value)?)?,
         }
         Ok(out.flush()?)
     }
@@ -104,26 +247,34 @@ impl Format {
     /// # Errors
     /// As [`Self::show`].
     pub fn write_to<T: Into<Sheet>>(
-        self,
+        &self,
         out: &mut impl Write,
         value: &impl Serialize,
         table: impl FnOnce() -> T,
     ) -> Result<(), OutputError> {
-        let sheet = || {
-            let sheet = table().into();
-            #[cfg(test)]
-            collected::note_gaps(&sheet);
-            sheet
-        };
         match self {
-            Self::Table => sheet().write_to(out, false)?,
-            Self::Wide => sheet().write_to(out, true)?,
+            Self::Table => table().into().narrow().write_to(out)?,
+            Self::Wide => table().into().write_to(out)?,
             Self::Json => writeln!(out, "{}", json(value)?)?,
             Self::Yaml => write!(out, "{}", yaml(value)?)?,
+            Self::Picked(picked) => write!(out, "{}", picked_from(picked, value)?)?,
         }
         out.flush()?;
         Ok(())
     }
+}
+
+/// What is picked, on harmless lines.
+fn picked_from(picked: &Picked, value: &impl Serialize) -> Result<String, OutputError> {
+    let text = picked.of(&serde_json::to_value(value)?).map_err(OutputError::NoField)?;
+    let harmless = |letter: char| {
+        if is_hostile(letter) && !matches!(letter, '\n' | '\t') {
+            letter.escape_default().to_string()
+        } else {
+            letter.into()
+        }
+    };
+    Ok(text.chars().map(harmless).collect())
 }
 
 fn json(value: &impl Serialize) -> Result<String, OutputError> {

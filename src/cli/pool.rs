@@ -91,7 +91,7 @@ pub(super) fn main(global: &Global, command: PoolCommand) -> Result<Exit, CliErr
     match command {
         PoolCommand::List(args) => {
             let rows = session::ask(global, &Query::Pools { at: session::at(args.at.as_deref())? })?;
-            global.output.show(&rows, || table(&rows))?;
+            global.output.show_list(&rows, || table(&rows))?;
             Ok(Exit::Ok)
         }
         PoolCommand::Create(CreateArgs { name, provider, attributes }) => {

@@ -7,7 +7,7 @@ use std::{
     io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Once},
     time::Duration,
 };
 
@@ -214,20 +214,44 @@ async fn unless_silent<T>(
 pub(super) fn ask(global: &Global, query: &Query) -> Result<serde_json::Value, CliError> {
     match asked(global, query)? {
         Err(ClientError::NotRunning { .. }) => with_journal(global, |journal| {
-            if query.is_about_now() && !global.output.is_for_programs() {
-                let head = journal.head();
-                let time = Calendar::of(journal).unwrap_or_default().shown(Timestamp(head.time_ms));
-                let what = if export_named(global).is_some() {
-                    "reading an export, up to"
-                } else {
-                    "no node is running; reading the journal, up to"
-                };
-                say(&format!("{what} entry {} at {time}", head.position));
-            }
+            say_stopped(global, query, journal);
             query.answer_from(journal, SystemClock::new().now())
         }),
         answer => answer.map_err(unanswered),
     }
+}
+
+/// Asks several questions about the same moment, as [`ask`] does.
+pub(super) fn ask_all(global: &Global, all: &[Query]) -> Result<Vec<serde_json::Value>, CliError> {
+    let mut answers = Vec::new();
+    for query in all {
+        match asked(global, query)? {
+            Err(ClientError::NotRunning { .. }) => {
+                return with_journal(global, |journal| {
+                    say_stopped(global, query, journal);
+                    Query::answer_all_from(all, journal, SystemClock::new().now())
+                });
+            }
+            answer => answers.push(answer.map_err(unanswered)?),
+        }
+    }
+    Ok(answers)
+}
+
+/// Says once what is read instead of a node's answer.
+fn say_stopped(global: &Global, query: &Query, journal: &dyn Journal) {
+    static SAID: Once = Once::new();
+    if !query.is_about_now() || global.output.is_for_programs() {
+        return;
+    }
+    let head = journal.head();
+    let time = Calendar::of(journal).unwrap_or_default().shown(Timestamp(head.time_ms));
+    let what = if export_named(global).is_some() {
+        "reading an export, up to"
+    } else {
+        "no node is running; reading the journal, up to"
+    };
+    SAID.call_once(|| say(&format!("{what} entry {} at {time}", head.position)));
 }
 
 /// Whether the journal has entries of this kind or stream. Which journal is read is left for the next question to say.

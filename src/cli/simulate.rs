@@ -46,7 +46,7 @@ pub(super) fn main(global: &Global, args: SimulateArgs) -> Result<Exit, CliError
     let expect = scenario.expect.clone();
     let (report, took) = timed(scenario, &args)?;
     let unmet = expect.unmet(&report);
-    let told = tell(&report, &unmet, global.output, &mut anstream::stdout().lock());
+    let told = tell(&report, &unmet, &global.output, &mut anstream::stdout().lock());
     // How fast it was depends on the machine, so it is no part of the story.
     let speed = report.virtual_ms as f64 / took.as_secs_f64().max(0.000_001) / 1000.0;
     let _ = writeln!(anstream::stderr(), "{speed:.0} times real time ({:.3} s)", took.as_secs_f64());
@@ -70,7 +70,7 @@ fn timed(scenario: Scenario, args: &SimulateArgs) -> Result<(Report, Duration), 
 }
 
 /// Writes the story and what came out.
-fn tell(report: &Report, unmet: &[String], format: Format, out: &mut impl Write) -> io::Result<()> {
+fn tell(report: &Report, unmet: &[String], format: &Format, out: &mut impl Write) -> io::Result<()> {
     if !format.is_for_programs() {
         return out.write_all(report.text(unmet).as_bytes());
     }

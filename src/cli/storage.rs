@@ -22,6 +22,7 @@ use crate::{
         query::Query,
         wire::change::{Changed, Import, Remove},
     },
+    manifest,
     text::cut,
 };
 
@@ -35,7 +36,7 @@ pub(super) struct StorageArgs {
 /// One table of all volumes and filesystems.
 pub(super) fn storage(global: &Global, args: StorageArgs) -> Result<Exit, CliError> {
     let rows = session::ask(global, &Query::Storage { at: session::at(args.at.as_deref())? })?;
-    global.output.show(&rows, || table(&rows))?;
+    global.output.show_list(&rows, || table(&rows))?;
     Ok(Exit::Ok)
 }
 
@@ -219,7 +220,7 @@ pub(super) fn import(global: &Global, args: ImportArgs) -> Result<Exit, CliError
 }
 
 fn size(text: &str) -> Result<SizeMib, String> {
-    text.parse().map_err(|_| format!("{:?} is not a size: write a number with M, G, T or P", cut(text, 40)))
+    manifest::size(text).ok_or_else(|| format!("{:?} is not a size: write a number with M, G, T or P", cut(text, 40)))
 }
 
 /// A volume or filesystem.

@@ -13,7 +13,7 @@ use super::{
     Global,
     exit::{CliError, Exit},
     get::not_found,
-    named::entity,
+    named::named,
     session,
 };
 use crate::{
@@ -27,7 +27,7 @@ const POLL: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Args)]
 pub(super) struct WaitArgs {
-    /// Objects: `machine/web`, `volume/data` [default: everything that is declared]
+    /// Objects: `machine/web`, `volume/data`, or a kind and names [default: everything that is declared]
     #[arg(value_name = "KIND/NAME")]
     entities: Vec<String>,
     /// What to wait for: `ready`, `removed`, another state that `why-not` answers for, such as `attached`, or a status word
@@ -45,7 +45,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 pub(super) fn main(global: &Global, args: WaitArgs) -> Result<Exit, CliError> {
-    let entities = args.entities.iter().map(|text| entity(text)).collect::<Result<Vec<_>, _>>()?;
+    let entities = named(&args.entities)?;
     check_condition(&entities, &args.condition)?;
     match (args.condition.as_str(), entities.is_empty()) {
         ("ready", true) => until_converged(global, args.timeout),

@@ -64,6 +64,12 @@ fn object_kinds() -> Vec<String> {
     KINDS.into_iter().map(in_small_letters).chain(custom).collect()
 }
 
+/// What documents call a kind of objects: `MachineSet` for `machine-set`; none if none declares it.
+pub(crate) fn declared_as(kind: &str) -> Option<&'static str> {
+    let built_in = KINDS.into_iter().find(|name| in_small_letters(name) == kind);
+    built_in.or_else(|| crate::custom_kind::kind(kind).map(|custom| custom.manifest))
+}
+
 /// `machine-set` of `MachineSet`.
 fn in_small_letters(kind: &str) -> String {
     let mut small = String::new();

@@ -32,16 +32,17 @@ mod mounts;
 mod pools;
 mod problem;
 mod read;
+mod size;
 mod source;
 mod tree;
 mod wish;
 
 use std::path::PathBuf;
 
-use bailiwick_actors::vocab::Name;
+use bailiwick_actors::vocab::{Name, SizeMib};
 
 pub(crate) use hint::nearest;
-pub(crate) use kinds::is_kind;
+pub(crate) use kinds::{declared_as, is_kind};
 pub use problem::{Code, Excerpt, ManifestError, Place, Problem};
 pub use read::Known;
 pub use source::Source;
@@ -98,6 +99,11 @@ pub fn sources(paths: &[PathBuf]) -> Result<Vec<Source>, ManifestError> {
 /// Milliseconds of a period such as `500ms`, `10s`, `3m` or `1h30m`; none if the text is no period.
 pub fn duration_ms(text: &str) -> Option<u64> {
     duration::parse_ms(text).ok()
+}
+
+/// The size that people mean: `64M` and `64Mi` are binary, `64MB` is decimal; none if the text is no size.
+pub fn size(text: &str) -> Option<SizeMib> {
+    size::parse(text)
 }
 
 /// The variable of the node's environment that leads to a secret: `BAILIWICK_SECRET_THE_NAME`, and the same with `_FILE`.

@@ -36,7 +36,12 @@ mod machines;
 mod spawn;
 mod volumes;
 
-use std::{ffi::OsString, fmt, io, path::PathBuf, sync::Arc};
+use std::{
+    ffi::OsString,
+    fmt, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use bailiwick_actors::{
     ports::{
@@ -49,6 +54,7 @@ use bailiwick_actors::{
 pub(super) use self::keys::Keys;
 use self::{bulk::Lanes, home::Home};
 use super::{cancelled::Cancelled, fault, machine_storage::Whereabouts};
+use crate::agent::directory::MachineDir;
 
 /// What a local provider has to know.
 #[derive(Clone)]
@@ -125,6 +131,19 @@ impl LocalProvider {
     /// If the directories cannot be read.
     pub fn locate(&self, machine: &Name) -> Result<Whereabouts, Fault> {
         machines::locate(&self.inner, machine)
+    }
+}
+
+/// The directories of the machines of this name below a local provider's root: of one that runs, and of those that have
+/// ended. Blocks.
+///
+/// # Errors
+/// If a directory cannot be read.
+pub fn directories_of(root: &Path, machine: &Name) -> io::Result<Vec<MachineDir>> {
+    match machines::directories(&Home::at(root), machine) {
+        // No machine was ever made here.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        found => found,
     }
 }
 

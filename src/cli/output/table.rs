@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anstyle::Style;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::style;
 use crate::text::harmless;
@@ -142,37 +142,130 @@ impl Sheet {
         required.filter(|(index, _)| is_gap(*index)).map(|(_, column)| column.title).collect()
     }
 
+    /// Without the columns that are for `-o wide` alone.
+    #[must_use]
+    pub fn narrow(self) -> Self {
+        self.only(|column, _| !column.wide_only)
+    }
+
+    /// Without the columns in which no row says anything, unless they are what everybody looks for.
+    #[must_use]
+    pub fn without_empty(self) -> Self {
+        let is_said = |cells: Vec<&Cell>| cells.iter().any(|cell| !matches!(cell.text.as_str(), "" | "-"));
+        if self.rows.is_empty() {
+            return self;
+        }
+        self.only(|column, cells| column.required || matches!(column.title, "NAME" | "STATUS") || is_said(cells))
+    }
+
+    fn only(self, is_kept: impl Fn(&Column, Vec<&Cell>) -> bool) -> Self {
+        let kept = |(index, column): (usize, &Column)| {
+            is_kept(column, self.rows.iter().map(|cells| &cells[index]).collect()).then_some(index)
+        };
+        let kept: Vec<usize> = self.columns.iter().enumerate().filter_map(kept).collect();
+        let row = |cells: &Vec<Cell>| kept.iter().map(|index| cells[*index].clone()).collect();
+        Self {
+            columns: kept.iter().map(|index| self.columns[*index]).collect(),
+            rows: self.rows.iter().map(row).collect(),
+        }
+    }
+
+    /// With its long texts shortened, so that no line is broken in so much room. Required columns stay as they are.
+    #[must_use]
+    pub fn fitted(mut self, room: usize) -> Self {
+        let mut widths = self.widths();
+        let gaps = GAP * widths.len().saturating_sub(1);
+        loop {
+            let excess = (widths.iter().sum::<usize>() + gaps).saturating_sub(room);
+            let can_shrink = |index: &usize| {
+                let column = &self.columns[*index];
+                !column.required && widths[*index] > SHORTENED_MIN.max(column.title.width())
+            };
+            let Some(widest) = (0..widths.len()).filter(can_shrink).max_by_key(|index| widths[*index]) else { break };
+            if excess == 0 {
+                break;
+            }
+            let least = SHORTENED_MIN.max(self.columns[widest].title.width());
+            // As wide as the next one at least, so that all long ones give up some of their room.
+            let next =
+                (0..widths.len()).filter(can_shrink).filter(|index| *index != widest).map(|index| widths[index]).max();
+            let next = next.unwrap_or(least).max(least).min(widths[widest] - 1);
+            widths[widest] = widths[widest].saturating_sub(excess).max(next);
+        }
+        for cells in &mut self.rows {
+            for (cell, width) in cells.iter_mut().zip(&widths) {
+                shorten(&mut cell.text, *width);
+            }
+        }
+        self
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let width = |(index, column): (usize, &Column)| {
+            let cells = self.rows.iter().map(|cells| cells[index].text.width());
+            cells.max().unwrap_or(0).max(column.title.width())
+        };
+        self.columns.iter().enumerate().map(width).collect()
+    }
+
     /// Writes titles and rows; two spaces stand between columns, and nothing stands at the end of a line.
     ///
     /// # Errors
     /// If the writer fails.
-    pub fn write_to(&self, out: &mut impl Write, wide: bool) -> io::Result<()> {
-        let shown: Vec<usize> =
-            (0..self.columns.len()).filter(|index| wide || !self.columns[*index].wide_only).collect();
-        let titles: Vec<Cell> =
-            self.columns.iter().map(|column| Cell::styled(column.title.to_uppercase(), style::HEADING)).collect();
+    pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        let widths = self.widths();
         // Where no column has a title there is no line of them.
-        let titles = Some(&titles).filter(|titles| titles.iter().any(|title| !title.text.is_empty()));
-        let lines: Vec<&Vec<Cell>> = titles.into_iter().chain(&self.rows).collect();
-        let widths: Vec<usize> =
-            shown.iter().map(|index| lines.iter().map(|cells| cells[*index].text.width()).max().unwrap_or(0)).collect();
-        for cells in lines {
-            let filled: Vec<usize> = shown
-                .iter()
-                .enumerate()
-                .filter(|(_, index)| !cells[**index].text.is_empty())
-                .map(|(at, _)| at)
-                .collect();
-            let last = filled.last().map_or(0, |at| at + 1);
-            for (at, index) in shown.iter().enumerate().take(last) {
-                let Cell { text, style } = &cells[*index];
-                let padding = if at + 1 == last { 0 } else { widths[at] - text.width() + 2 };
-                write!(out, "{style}{text}{style:#}{:padding$}", "")?;
-            }
-            writeln!(out)?;
+        if self.columns.iter().any(|column| !column.title.is_empty()) {
+            let title = |column: &Column| Cell::styled(column.title.to_uppercase(), style::HEADING);
+            let titles: Vec<Cell> = self.columns.iter().map(title).collect();
+            write_line(out, &titles, &widths)?;
         }
-        Ok(())
+        self.rows.iter().try_for_each(|cells| write_line(out, cells, &widths))
     }
+
+    /// Writes the last row alone, as it stands below the others.
+    ///
+    /// # Errors
+    /// If the writer fails.
+    pub fn write_last(&self, out: &mut impl Write) -> io::Result<()> {
+        self.rows.last().map_or(Ok(()), |cells| write_line(out, cells, &self.widths()))
+    }
+
+    /// All of it as a text without colours.
+    pub fn text(&self) -> String {
+        let mut out = Vec::new();
+        // Writing into memory does not fail.
+        self.write_to(&mut anstream::StripStream::new(&mut out)).ok();
+        String::from_utf8_lossy(&out).into_owned()
+    }
+}
+
+fn write_line(out: &mut impl Write, cells: &[Cell], widths: &[usize]) -> io::Result<()> {
+    let last = cells.iter().rposition(|cell| !cell.text.is_empty()).map_or(0, |at| at + 1);
+    for (at, Cell { text, style }) in cells.iter().enumerate().take(last) {
+        let padding = if at + 1 == last { 0 } else { widths[at].saturating_sub(text.width()) + GAP };
+        write!(out, "{style}{text}{style:#}{:padding$}", "")?;
+    }
+    writeln!(out)
+}
+
+/// How many spaces stand between two columns.
+const GAP: usize = 2;
+/// Shorter than this, a text says nothing any more.
+const SHORTENED_MIN: usize = 12;
+
+/// Cuts a text to a width, with `…` for what is left out.
+fn shorten(text: &mut String, width: usize) {
+    if text.width() <= width {
+        return;
+    }
+    let mut used = 0;
+    let end = text.char_indices().find(|(_, letter)| {
+        used += letter.width().unwrap_or(0);
+        used >= width
+    });
+    text.truncate(end.map_or(text.len(), |(at, _)| at));
+    text.push('…');
 }
 
 #[cfg(test)]
@@ -187,7 +280,9 @@ mod tests {
             table.add(row.map(Cell::from));
         }
         let mut out = anstream::StripStream::new(Vec::new());
-        Sheet::from(table).write_to(&mut out, wide).expect("written");
+        let sheet = Sheet::from(table);
+        let sheet = if wide { sheet } else { sheet.narrow() };
+        sheet.write_to(&mut out).expect("written");
         String::from_utf8(out.into_inner()).expect("text")
     }
 
@@ -211,11 +306,33 @@ mod tests {
     }
 
     #[test]
+    fn long_texts_give_up_room_and_required_columns_do_not() {
+        let given = |room: usize| {
+            let mut table = Table::of([Column::required("NAME"), Column::always("A"), Column::always("B")]);
+            table
+                .add(["a-name-that-is-long", "twenty letters of it", "thirty letters of it, or so 30"].map(Cell::from));
+            Sheet::from(table).fitted(room).text().lines().last().expect("a row").to_owned()
+        };
+        assert_eq!(given(80), "a-name-that-is-long  twenty letters of it  thirty letters of it, or so 30");
+        assert_eq!(given(60), "a-name-that-is-long  twenty letters of …  thirty letters of…");
+        assert_eq!(given(20), "a-name-that-is-long  twenty lett…  thirty lett…");
+    }
+
+    #[test]
+    fn columns_in_which_nothing_stands_are_left_out() {
+        let mut table = Table::of([Column::always("NAME"), Column::always("ZONE"), Column::required("AGE")]);
+        let empty = Sheet::from(table.clone()).without_empty().text();
+        table.add([Cell::none(), Cell::none(), Cell::from("1s")]);
+        assert_eq!(empty, "NAME  ZONE  AGE\n", "who asks in vain sees what there is");
+        assert_eq!(Sheet::from(table).without_empty().text(), "NAME  AGE\n-     1s\n");
+    }
+
+    #[test]
     fn columns_without_titles_have_no_line_of_titles() {
         let mut table = Table::of([Column::always(""), Column::always("")]);
         table.add(["needed", "a disk"].map(Cell::from));
         let mut out = Vec::new();
-        Sheet::from(table).write_to(&mut out, false).expect("written");
+        Sheet::from(table).write_to(&mut out).expect("written");
         assert_eq!(String::from_utf8(out).expect("text"), "needed  a disk\n");
     }
 
@@ -224,7 +341,7 @@ mod tests {
         let mut table = Table::of([Column::always("A"), Column::always("B")]);
         table.add([Cell::good("x"), Cell::none()]);
         let mut out = Vec::new();
-        Sheet::from(table).write_to(&mut out, false).expect("written");
+        Sheet::from(table).write_to(&mut out).expect("written");
         let text = String::from_utf8(out).expect("text");
         assert!(text.ends_with("\u{1b}[32mx\u{1b}[0m  \u{1b}[2m-\u{1b}[0m\n"), "{text:?}");
     }

@@ -12,6 +12,7 @@ use crate::{
         fields::{Field, Fields, Reading},
         problem::Code,
         read::{Provider, Reference},
+        size as sizes,
         wish::Wish,
     },
     text::cut,
@@ -62,12 +63,12 @@ fn pool_name(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<PoolName> {
 
 pub(super) fn size(field: &Field<'_>, reading: &mut Reading<'_>) -> Option<SizeMib> {
     let text = field.text(reading)?;
-    let Ok(size) = text.parse::<SizeMib>() else {
-        let squeezed = text.to_uppercase().replace([' ', '_'], "").replace("IB", "iB");
-        let meant = [squeezed.clone(), squeezed.replace('I', "iB")].into_iter().find(|t| t.parse::<SizeMib>().is_ok());
+    let Some(size) = sizes::parse(text) else {
+        let squeezed = text.to_uppercase().replace([' ', '_'], "").replace('I', "i");
+        let meant = Some(squeezed).filter(|text| sizes::parse(text).is_some());
         let next = match meant {
             Some(meant) if text.len() < 40 => format!("did you mean `{meant}`?"),
-            _ => "write a number of MiB, or a number with M, G, T or P: 64M, 1.5G".to_owned(),
+            _ => "write a number of MiB, or a number with M, G, T or P: 64M, 1.5G, 4Gi".to_owned(),
         };
         return field.refuse(reading, Code::BadSize, format!("{:?} is not a size", cut(text, 40)), next);
     };

@@ -22,7 +22,7 @@ use super::{
     Inner,
     end::end_machine,
     fault::{OrFault, failed_precondition},
-    home::{self, Found},
+    home::{self, Found, Home},
     spawn::start_agent,
 };
 use crate::{
@@ -179,14 +179,7 @@ pub fn lookup(inner: &Inner, id: EffectId) -> Result<Lookup<MachineInstance>, Fa
 /// Where the machine of this name is, for its storage.
 pub fn locate(inner: &Inner, machine: &Name) -> Result<Whereabouts, Fault> {
     let mut ended = Whereabouts::Nowhere;
-    for entry in fs::read_dir(inner.home.machines()).or_fault("list the machines")? {
-        let entry = entry.or_fault("list the machines")?;
-        let Some(Found::Thing(effect)) = home::recognise(&entry.file_name()) else { continue };
-        let directory = inner.home.machine(effect);
-        let tag = directory.read_tag().or_fault("read a machine's tag")?;
-        if tag.is_none_or(|tag| tag.machine != *machine) {
-            continue;
-        }
+    for directory in directories(&inner.home, machine).or_fault("list the machines")? {
         match directory.presence().or_fault("read the machine's directory")? {
             Presence::Absent => (),
             Presence::Ended(_) => ended = Whereabouts::Ended { storage: directory.storage() },
@@ -194,6 +187,19 @@ pub fn locate(inner: &Inner, machine: &Name) -> Result<Whereabouts, Fault> {
         }
     }
     Ok(ended)
+}
+
+/// The directories of the machines of this name: of one that runs, and of those that have ended.
+pub fn directories(home: &Home, machine: &Name) -> io::Result<Vec<MachineDir>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(home.machines())? {
+        let Some(Found::Thing(effect)) = home::recognise(&entry?.file_name()) else { continue };
+        let directory = home.machine(effect);
+        if directory.read_tag()?.is_some_and(|tag| tag.machine == *machine) {
+            found.push(directory);
+        }
+    }
+    Ok(found)
 }
 
 /// All machines. What is just being made or removed by a call counts as that call will answer.

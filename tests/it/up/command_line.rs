@@ -124,6 +124,7 @@ fn a_node_that_cannot_be_reached_is_told_as_that() {
     assert!(!pools.contains("ebs") && !pools.contains("simulated"), "{pools}");
     lab.run(&["completion", "tcsh"]).code(64).says("next: did you mean zsh?");
     lab.run(&["get", "machins"]).code(64).says("did you mean machines?");
+    lab.run(&["gett"]).code(64).says("next: did you mean get?");
     let hold = ["hold", "machine/clerk", "--reason", "x", "--until"];
     lab.run(&[&hold[..], &["-2h"]].concat()).code(64).says("\"-2h\" is not in the future");
 }
@@ -258,13 +259,17 @@ fn completion_is_accepted_by_the_shell() {
     let lab = Lab::new();
     for shell in ["bash", "zsh", "fish", "powershell"] {
         let script = lab.run(&["completion", shell]).code(0).out;
-        assert!(script.contains("bailiwick") && script.contains("apply"), "{shell}");
+        assert!(script.contains("bailiwick") && script.contains("BAILIWICK_COMPLETE"), "{shell}");
         if shell != "bash" {
             continue;
         }
         let mut bash = Command::new("bash").arg("-n").stdin(Stdio::piped()).spawn().expect("bash");
         bash.stdin.take().expect("a pipe").write_all(script.as_bytes()).expect("read");
         assert!(bash.wait().expect("our child").success());
+        // What the script then asks.
+        let mut asks = lab.command(&["--", "bailiwick", "describe", "machine-s"]);
+        asks.env("BAILIWICK_COMPLETE", "bash").env("_CLAP_COMPLETE_INDEX", "2");
+        assert_eq!(Running::of(&mut asks).ended().code(0).out, "machine-set/");
     }
 }
 

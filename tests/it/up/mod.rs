@@ -16,6 +16,7 @@ mod doctor;
 mod drain;
 mod exec;
 mod full_disk;
+mod habits;
 mod health;
 mod inside;
 mod join;
