@@ -101,7 +101,7 @@ pub fn duration_ms(text: &str) -> Option<u64> {
     duration::parse_ms(text).ok()
 }
 
-/// The size that people mean: `64M` and `64Mi` are binary, `64MB` is decimal; none if the text is no size.
+/// The size that people mean with `64M`, `64MB` or `64Mi`; none if the text is no size.
 pub fn size(text: &str) -> Option<SizeMib> {
     size::parse(text)
 }

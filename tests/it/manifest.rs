@@ -187,7 +187,7 @@ lab.yaml:4:3: metadata.name: is missing (missing-field)
 lab.yaml:5:31: spec.size: "10Q" is not a size (bad-size)
   5 | spec: {provider: local, size: 10Q}
     |                               ^
-  next: write a number of MiB, or a number with M, G, T or P: 64M, 1.5G"#
+  next: write a number of MiB, or a number with M, G, T or P: 64M, 1.5G, 4Gi"#
     );
 }
 
@@ -199,7 +199,7 @@ fn a_problem_has_a_json_form() {
         serde_json::json!({"more": false, "problems": [{
             "file": "lab.yaml", "line": 4, "column": 31, "field": "spec.size", "code": "bad-size",
             "message": "\"64X\" is not a size",
-            "next": "write a number of MiB, or a number with M, G, T or P: 64M, 1.5G",
+            "next": "write a number of MiB, or a number with M, G, T or P: 64M, 1.5G, 4Gi",
         }]})
     );
 }

@@ -585,5 +585,5 @@ fn of_two_changes_of_one_account_at_once_none_is_lost() {
     });
     let (_, told) = site.lab.http("GET", "/v1/entities/account/ada", "");
     let told: Value = serde_json::from_str(&told).expect("JSON");
-    assert_eq!(told["says"]["tokens"].as_array().map(Vec::len), Some(6), "{told}");
+    assert_eq!(told["spec"]["tokens"].as_array().map(Vec::len), Some(6), "{told}");
 }

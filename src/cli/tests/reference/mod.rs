@@ -235,9 +235,8 @@ fn manifest_reference() -> String {
     let mut page = String::from(
         "# Manifest reference\n\nGenerated from the code. Every document has `apiVersion: bailiwick/v1`, a `kind`, `metadata` and a `spec`; \
          `metadata.name` is required except for attachments, which are named by what they connect. Names have 1 to 63 lower-case \
-         letters, digits and hyphens. Sizes are MiB, or have a unit: `64M`, `1.5G`, `2T`, or \
-         `64Mi`, `1.5Gi`, `2Ti`, each 1,024 times the one before; with `64MB`, `1.5GB` it is 1,000 times, rounded up to whole MiB. \
-         Sizes within Juju's directives are Juju's, where `GB` is `G`. Periods have a unit: `500ms`, `10s`, `3m`, \
+         letters, digits and hyphens. Sizes are MiB, or have a unit: `64M`, `1.5G`, `2T`, \
+         also written `64MB`, `64Mi` or `64MiB`; all of them are binary. Periods have a unit: `500ms`, `10s`, `3m`, \
          `1h30m`. Times are written `2027-01-01T00:00:00Z`. Unknown fields are refused.\n",
     );
     for section in sections() {
