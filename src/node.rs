@@ -8,6 +8,7 @@ mod key;
 pub(crate) mod place;
 mod quotas;
 mod run;
+mod told;
 
 use std::{
     io,

@@ -120,7 +120,8 @@ async fn relabel(running: &Running, number: usize, round: u64) -> Fallible<()> {
     let labels = [("round".to_owned(), round.to_string())].into();
     let spec = machine::Spec { labels, ..machine::Spec::with_provider("bench".parse()?) };
     let id = derived_uuid(&format!("bench {number} {round}"));
-    let origin = Origin { id, principal: "operator".into(), cause: None, cites: Vec::new(), routine: false };
+    let origin =
+        Origin { id, principal: "operator".into(), cause: None, cites: Vec::new(), routine: false, expected: None };
     let stream = StreamId::new(machine::State::KIND, &format!("m{number}"))?;
     let ask = shell::Ask { stream, command: AnyCommand::from(Ask::Declare(Arc::new(spec))), origin };
     running.registry.send(ask).await??;

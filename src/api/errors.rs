@@ -1,6 +1,6 @@
 //! Failures as problems with a status.
 
-use std::fmt;
+use std::{fmt, num::NonZeroU32};
 
 use actix_web::{
     HttpResponse, ResponseError,
@@ -23,8 +23,8 @@ use crate::{
 pub(super) struct Failure {
     status: StatusCode,
     pub(super) problem: Problem,
-    /// When to come back, in milliseconds from now.
-    retry_after_ms: Option<u64>,
+    /// When to come back, in seconds from now.
+    retry_after: Option<NonZeroU32>,
 }
 
 /// The code of a problem, for whoever sees the answer on its way out.
@@ -36,7 +36,7 @@ impl Failure {
         Self {
             status,
             problem: Problem { code: code.into(), message: message.into(), ..Problem::default() },
-            retry_after_ms: None,
+            retry_after: None,
         }
     }
 
@@ -46,7 +46,7 @@ impl Failure {
     }
 
     pub(super) fn retry_after(mut self, wait_ms: u64) -> Self {
-        self.retry_after_ms = Some(wait_ms);
+        self.retry_after = u32::try_from(wait_ms.div_ceil(1_000)).ok().and_then(NonZeroU32::new);
         self
     }
 
@@ -76,8 +76,8 @@ impl ResponseError for Failure {
         if self.status == StatusCode::UNAUTHORIZED {
             answer.insert_header((WWW_AUTHENTICATE, "Bearer"));
         }
-        if let Some(wait_ms) = self.retry_after_ms {
-            answer.insert_header((RETRY_AFTER, wait_ms.div_ceil(1_000)));
+        if let Some(seconds) = self.retry_after {
+            answer.insert_header((RETRY_AFTER, seconds.get()));
         }
         let mut answer = answer.json(&self.problem);
         answer.extensions_mut().insert(Code(self.problem.code.clone()));
@@ -93,7 +93,7 @@ impl From<Problem> for Failure {
             "integrity" => StatusCode::INTERNAL_SERVER_ERROR,
             _ => StatusCode::BAD_REQUEST,
         };
-        Self { status, problem, retry_after_ms: None }
+        Self { status, problem, retry_after: None }
     }
 }
 

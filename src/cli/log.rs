@@ -76,7 +76,6 @@ pub(super) fn main(global: &Global, args: LogArgs) -> Result<Exit, CliError> {
         principal: args.principal,
         caused_by: args.caused_by,
         cause_of: args.cause_of,
-        ..Parameters::default()
     };
     if args.follow {
         return follow(global, filter);

@@ -28,6 +28,7 @@ use super::{
     key::node_key,
     place::{self, Elsewhere, Twin},
     quotas,
+    told::tell_decisions,
 };
 use crate::{
     api::{
@@ -166,6 +167,7 @@ async fn start_on(
     }
     let handle = Handle::new(journal.clone(), clock, &running, desk, offer, config.limits);
     actix::spawn(watch_host(handle.clone()));
+    actix::spawn(tell_decisions(handle.clone()));
     // Everything was read, and the first question would read it again; neither has to stay in memory.
     let unknown = handle.look(|fleet| fleet.unknown.clone()).map_err(|error| AssembleError::Rebuild(error.into()))?;
     for (kind, unknown) in unknown {

@@ -9,7 +9,10 @@ use crate::{ports::Operation, vocab::Name};
 
 /// The calls of a node. Clones are the same; whoever is asked how things are may look from another thread.
 #[derive(Clone, Debug, Default)]
-pub struct CallTimes(Arc<Mutex<BTreeMap<(Option<Name>, Operation), CallTime>>>);
+pub struct CallTimes(Arc<Mutex<ByPlace>>);
+
+/// By provider, which engines of replica sets do not have, and operation.
+type ByPlace = BTreeMap<(Option<Name>, Operation), CallTime>;
 
 /// The calls of one operation to one provider that are over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,6 +9,7 @@ mod clock;
 mod command_line;
 mod config;
 mod crash_points;
+mod decision_log;
 mod described;
 mod dice;
 mod diff;
