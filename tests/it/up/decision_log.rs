@@ -9,7 +9,7 @@ fn the_log_has_every_decision_with_its_position_if_somebody_asks_for_it() {
     // Given a node whose log is asked for decisions, as JSON
     let lab = Lab::new();
     let node = lab.start(&["serve", "--log-level", "bailiwick::decisions=info", "--log-format", "json"]);
-    node.says("Ctrl-C stops the node");
+    node.says("listening on ");
     // When something is declared, and something is refused
     let policy = lab.manifest("policy.yaml", QUICK);
     lab.run(&["apply", &policy]).code(0);

@@ -101,6 +101,7 @@ fn an_agent_that_floods_is_recorded_from_time_to_time_and_the_node_goes_on() {
     let labels = |number: u64| {
         (0..10).map(|label| (format!("label-{label}"), format!("{number}-{}", "y".repeat(2_000)))).collect()
     };
+    let (mut heard, mut put_off) = (0, 0);
     for sequence in 1..=200 {
         let condition = |number| Condition {
             kind: format!("WorkloadRunning/w{number}"),
@@ -118,8 +119,13 @@ fn an_agent_that_floods_is_recorded_from_time_to_time_and_the_node_goes_on() {
             node: Some(NodeInfo { labels: labels(sequence), ..NodeInfo::default() }),
         };
         let told = client.send_json::<_, Value>(Method::POST, "/v1/agents/a/report", &report, Some(bearer.trim()));
-        runtime.block_on(told).expect("it is heard all the same");
+        match runtime.block_on(told) {
+            Ok(_) => heard += 1,
+            Err(ClientError::Refused { problem, .. }) if problem.code == "too-often" => put_off += 1,
+            Err(error) => panic!("{error}"),
+        }
     }
+    assert!(heard >= 40 && put_off > 0, "{heard} reports are heard, {put_off} are put off");
     let mut refused = 0;
     for number in 0..40 {
         let labels = labels(number);
