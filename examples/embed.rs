@@ -6,7 +6,7 @@ use bailiwick::actors::ports::{
     Answer, BulkAnswer, Clock, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider,
 };
 use bailiwick::actors::vocab::{EffectId, Fault, InstanceId};
-use bailiwick::{Config, Node, clock::SystemClock, manifest, plan::Prune};
+use bailiwick::{Config, Node, audit::About, clock::SystemClock, manifest, plan::Prune};
 
 /// Machines that are entries in a map. What it is asked for under one id it makes once: that is the whole contract.
 #[derive(Default)]
@@ -45,6 +45,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     while !handle.look(|fleet| fleet.machines.get("blade").is_some_and(|blade| blade.status() == "starting"))? {
         thread::sleep(Duration::from_millis(10));
     }
+    // What an operator does from outside, the program does with the same orders, and reads the same answers.
+    let (blade, mut decisions) = ("machine/blade".parse()?, handle.watch(handle.head()));
+    handle.wait(handle.hold(&blade, "a look inside", None, "6b1f0f0e-2f5a-4b1e-9c55-0a8d0c1f7e12".parse()?))?;
+    let held = handle.wait(decisions.next())?;
+    assert_eq!((held.header.stream.as_str(), held.header.meta.code.as_str()), ("machine/blade", "operator-holds"));
+    let why = handle.why(&About::Entity { entity: blade, side: None })?.expect("it was just held");
+    std::io::stdout().write_all(why.to_string().as_bytes())?;
     let said = format!("machine/blade runs, and {} journal entries say why\n", handle.head());
     std::io::stdout().write_all(said.as_bytes())?;
     node.stop()?;

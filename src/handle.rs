@@ -6,7 +6,9 @@ mod clock;
 mod denials;
 mod host;
 pub mod offer;
+mod operate;
 mod pending;
+mod watch;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -42,7 +44,9 @@ pub use self::{
     change::{Applied, ApplyError, ImportVolume, Refusal},
     clock::CorrectError,
     offer::{NotOffered, Offer, Releases},
+    operate::OperateError,
     pending::QuestionError,
+    watch::Decisions,
 };
 use crate::{
     api::wire::agent,

@@ -127,7 +127,7 @@ async fn storage(
     ask: web::Json<storage::Ask>,
 ) -> Result<web::Json<storage::Orders>, Failure> {
     let ask = ask.into_inner();
-    let machine = authorised(&shared, &machine, ask.effect, &request)?;
+    let machine = authorised(&shared, &machine, ask.effect, &request, Asked::Jobs)?;
     if !shared.node.runs(&machine, ask.effect)? {
         return Err(Failure::new(StatusCode::CONFLICT, "not-yet", "this instance is unknown"));
     }
@@ -135,14 +135,20 @@ async fn storage(
 }
 
 /// The machine of this name, if it is its agent who asks.
-fn authorised(shared: &Shared, machine: &str, effect: EffectId, request: &HttpRequest) -> Result<Name, Failure> {
+fn authorised(
+    shared: &Shared,
+    machine: &str,
+    effect: EffectId,
+    request: &HttpRequest,
+    asked: Asked,
+) -> Result<Name, Failure> {
     let token = bearer(request.headers()).unwrap_or_default();
     // An unknown machine and a wrong token look the same: nothing can be found out by asking.
     let machine: Name = machine.parse().map_err(|_| denied())?;
     if !is_agent_token(&shared.key, effect, token) {
         return Err(denied());
     }
-    within_rate(shared, &format!("agent:{effect}").into(), Asked::Report)?;
+    within_rate(shared, &format!("agent:{effect}").into(), asked)?;
     Ok(machine)
 }
 
@@ -157,7 +163,7 @@ async fn report(
     report: web::Json<agent::Report>,
 ) -> Result<web::Json<agent::Answer>, Failure> {
     let report = report.into_inner();
-    let machine = authorised(&shared, &machine, report.effect, &request)?;
+    let machine = authorised(&shared, &machine, report.effect, &request, Asked::Report)?;
     is_ours(&shared, report.nonce.as_ref(), report.effect)?;
     if report.conditions.len() > CONDITIONS_MAX {
         return Err(Failure::new(StatusCode::BAD_REQUEST, "too-many", "a report may have at most 128 conditions"));

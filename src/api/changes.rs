@@ -9,7 +9,7 @@ use bailiwick_actors::{
     vocab::{FaultClass, FaultCode, SizeMib, derived_uuid},
     volume,
 };
-use bailiwick_journal::StreamId;
+use bailiwick_journal::{Outcome, StreamId};
 use uuid::Uuid;
 
 use super::{
@@ -24,7 +24,7 @@ use super::{
     },
 };
 use crate::{
-    handle::{Applied, ImportVolume},
+    handle::{Applied, Handle, ImportVolume, OperateError},
     manifest::{self, Manifest, Source},
     plan::{Going, Plan, Prune, retrying},
     view::{Blocker, blockers, declared, failed},
@@ -83,7 +83,13 @@ async fn remove(asker: Asker, seen: Seen, remove: web::Json<Remove>) -> Result<w
         asker.to_change_all()?;
     }
     let node = match remove.entities.as_slice() {
-        [one] => asker.to_change_one(one, seen)?,
+        [one] if !remove.all => asker.to_change_one(one, seen)?,
+        _ if seen.is_given() => {
+            let message = "If-Match is about one object, and this request is not";
+            return Err(
+                Failure::new(StatusCode::BAD_REQUEST, "misdirected", message).next("name one object, or leave it out")
+            );
+        }
         several => asker.to_change(several.iter().map(StreamId::kind))?.clone(),
     };
     node.look(|fleet| {
@@ -166,11 +172,8 @@ async fn import(asker: Asker, import: web::Json<Import>) -> Result<web::Json<Cha
 }
 
 async fn retry(asker: Asker, seen: Seen, retry: web::Json<Retry>) -> Result<web::Json<Decided>, Failure> {
-    let Some(command) = retrying(&retry.entity) else {
-        let message = format!("a {} cannot be retried", retry.entity.kind());
-        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message));
-    };
-    ask(&asker, seen, &retry.entity, command, retry.id).await
+    let node = asker.to_change_one(&retry.entity, seen)?;
+    answered(&node, node.retry(&retry.entity, retry.id.unwrap_or_else(Uuid::new_v4)).await)
 }
 
 /// Asks all that failed so, one after the other; who has no answer any more when it is its turn is left out.
@@ -228,14 +231,33 @@ async fn ask(
         return Err(missing.into());
     }
     let answer = node.ask(entity.clone(), command, id.unwrap_or_else(Uuid::new_v4)).await?;
-    if answer.outcome == bailiwick_journal::Outcome::Refused {
-        let refused = Failure::new(StatusCode::CONFLICT, "refused", format!("{}: {}", answer.stream, answer.text));
-        return Err(match next_of(&answer) {
-            Some(next) => refused.next(&next),
-            None => refused,
-        });
+    answered(&node, Ok(answer))
+}
+
+/// How an order went, as it is told.
+pub(super) fn answered(node: &Handle, answer: Result<Answer, OperateError>) -> Result<web::Json<Decided>, Failure> {
+    let message = answer.as_ref().err().map(ToString::to_string).unwrap_or_default();
+    match answer {
+        Ok(answer) if answer.outcome == Outcome::Refused => Err(refused(&answer)),
+        Ok(answer) => Ok(web::Json(decided(&answer))),
+        Err(OperateError::NotFound(entity)) => Err(node.look(|fleet| no_entity(fleet, &entity))?.into()),
+        Err(OperateError::Misdirected { .. } | OperateError::NotRetried { .. }) => Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message)),
+        Err(OperateError::NoInstance(_)) => Err(Failure::new(StatusCode::NOT_FOUND, "not-found", message)
+            .next("`bailiwick harvest --dry-run` lists unmanaged instances; one that was just disowned appears after the next poll of its provider")),
+        Err(OperateError::Ambiguous { .. }) => {
+            Err(Failure::new(StatusCode::BAD_REQUEST, "ambiguous", message).next("choose one with --instance"))
+        }
+        Err(OperateError::Ask(error)) => Err(error.into()),
+        Err(OperateError::Read(error)) => Err(error.into()),
     }
-    Ok(web::Json(decided(&answer)))
+}
+
+fn refused(answer: &Answer) -> Failure {
+    let refused = Failure::new(StatusCode::CONFLICT, "refused", format!("{}: {}", answer.stream, answer.text));
+    match next_of(answer) {
+        Some(next) => refused.next(&next),
+        None => refused,
+    }
 }
 
 /// What helps with a refusal, where that is one command.

@@ -17,8 +17,10 @@ pub(super) enum Asked {
     /// Something is to change.
     Change,
     Question,
-    /// An agent reports, or asks for jobs.
+    /// An agent reports.
     Report,
+    /// An agent asks for storage jobs, or tells how they went: nothing that the node has not asked for itself.
+    Jobs,
 }
 
 impl Asked {
@@ -31,6 +33,7 @@ impl Asked {
             Self::Change => (50, 200),
             Self::Question => (100, 400),
             Self::Report => (5, 60),
+            Self::Jobs => (100, 1_000),
         }
     }
 }
