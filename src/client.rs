@@ -5,6 +5,7 @@
 
 mod address;
 mod error;
+mod hook;
 mod introduction;
 mod lines;
 mod remote;
@@ -39,6 +40,7 @@ use tokio::{
 
 pub use address::{SocketPath, socket_address};
 pub use error::ClientError;
+pub use hook::{Hook, HookError, InvalidHook};
 pub use introduction::authority_at;
 pub use lines::Lines;
 pub use remote::Remote;

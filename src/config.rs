@@ -1,5 +1,7 @@
 //! What a node needs to know before it starts.
 
+mod sink;
+
 use std::{
     collections::BTreeMap,
     ffi::OsString,
@@ -15,6 +17,8 @@ use bailiwick_actors::{
     shell::Limits,
     vocab::Name,
 };
+
+pub use sink::{EventSink, InvalidSink, Wanted};
 
 use crate::providers::{access::Environment, exec::ExecConfig};
 
@@ -77,6 +81,8 @@ pub struct Config {
     pub network: Option<Network>,
     /// A directory with a further socket, for users of this machine who have an account; it is made if it is not there.
     pub socket_dir: Option<PathBuf>,
+    /// URLs that are told of decisions.
+    pub event_sinks: Vec<EventSink>,
     /// The clock; the system's unless a test or a simulation gives another.
     pub clock: Option<Arc<dyn Clock>>,
     pub limits: Limits,
@@ -104,6 +110,7 @@ impl Config {
             listen: true,
             network: None,
             socket_dir: None,
+            event_sinks: Vec::new(),
             clock: None,
             limits: Limits::default(),
             journal: bailiwick_journal::Settings::default(),

@@ -8,6 +8,7 @@ mod key;
 pub(crate) mod place;
 mod quotas;
 mod run;
+mod sinks;
 mod told;
 
 use std::{
@@ -97,6 +98,9 @@ pub enum StartError {
     /// The journal did not open. Its own error says who holds it, or what is lost.
     #[error(transparent)]
     Journal(#[from] OpenError),
+    /// A sink cannot be told anything.
+    #[error("event sink {name} cannot be used")]
+    Sink { name: Name, source: io::Error },
     /// The journal opened, and the state cannot be rebuilt from it.
     #[error(transparent)]
     Assemble(#[from] AssembleError),

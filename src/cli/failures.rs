@@ -140,6 +140,9 @@ impl From<StartError> for CliError {
                 "restore node.key from a backup of the data directory; without one, start once with --new-node-key: the agents of \
                  this host's machines then get new tokens and go on",
             ),
+            StartError::Sink { ref source, .. } => Self::new(Exit::Config, "bad-config", error.to_string())
+                .because(source)
+                .next("mend its --event-sink"),
             StartError::Key(KeyError::Io { ref source, .. }) => Self::of_system(error.to_string(), source),
             StartError::Io { ref source, .. } => Self::of_system(error.to_string(), source),
             StartError::Listen { address, ref source } => Self::of_system(error.to_string(), source)

@@ -12,7 +12,7 @@ use super::{
     provider::ProviderArgs,
     session, up,
 };
-use crate::config::{Config, Network};
+use crate::config::{Config, EventSink, Network};
 
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
@@ -46,15 +46,20 @@ pub(super) struct NetworkArgs {
     /// The key of that certificate (PEM)
     #[arg(long, value_name = "FILE", requires_all = ["listen", "tls_cert"])]
     tls_key: Option<PathBuf>,
+    /// Tell this URL of every decision, each at least once and in order; behind a `#` which ones:
+    /// `ops=http://host/in#kind=machine&outcome=refused`; also entity, reason, principal, ca (a file, for https) and token-file;
+    /// repeatable
+    #[arg(long, value_name = "NAME=URL")]
+    event_sink: Vec<EventSink>,
 }
 
 impl NetworkArgs {
     /// The same node, reached like this.
     fn on(self, config: Config) -> Config {
-        let Self { socket_dir, listen, tls_name, tls_cert, tls_key } = self;
+        let Self { socket_dir, listen, tls_name, tls_cert, tls_key, event_sink } = self;
         let certificate = tls_cert.zip(tls_key);
         let network = listen.map(|listen| Network { listen, names: tls_name, certificate });
-        Config { network, socket_dir, ..config }
+        Config { network, socket_dir, event_sinks: event_sink, ..config }
     }
 }
 

@@ -28,6 +28,7 @@ use super::{
     key::node_key,
     place::{self, Elsewhere, Twin},
     quotas,
+    sinks::tell_sink,
     told::tell_decisions,
 };
 use crate::{
@@ -168,6 +169,11 @@ async fn start_on(
     let handle = Handle::new(journal.clone(), clock, &running, desk, offer, config.limits);
     actix::spawn(watch_host(handle.clone()));
     actix::spawn(tell_decisions(handle.clone()));
+    for sink in &config.event_sinks {
+        let cannot = |source| StartError::Sink { name: sink.name.clone(), source };
+        let hook = sink.hook().map_err(cannot)?;
+        actix::spawn(tell_sink(handle.clone(), sink.clone(), hook, config.data_dir.join("sinks")));
+    }
     // Everything was read, and the first question would read it again; neither has to stay in memory.
     let unknown = handle.look(|fleet| fleet.unknown.clone()).map_err(|error| AssembleError::Rebuild(error.into()))?;
     for (kind, unknown) in unknown {

@@ -34,6 +34,7 @@ mod selectors;
 mod service;
 mod set_storage;
 mod signals;
+mod sinks;
 mod support;
 mod tour;
 mod upgrade;

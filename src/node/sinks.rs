@@ -1,0 +1,180 @@
+//! Event sinks: a URL gets every decision that matches, in order, and each at least once.
+//!
+//! What was told is kept in a file for each sink, so a restart goes on where it was. It is written after the sink has answered:
+//! a node that ends between the two tells the last ones again, and whoever is told knows them by their positions.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use bailiwick_actors::vocab::Name;
+use bailiwick_journal::{Filter, Position, ReadError};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{
+    client::Hook,
+    config::{EventSink, Wanted},
+    handle::Handle,
+    view::LogFilter,
+    words::Line,
+};
+
+/// So many are told at once.
+const AT_ONCE: u64 = 100;
+/// The wait after a sink was not told; it doubles up to the last one, for as long as it takes.
+const AGAIN_FIRST: Duration = Duration::from_secs(1);
+const AGAIN_MAX: Duration = Duration::from_secs(60);
+/// In which journal the positions are that a sink is told.
+const JOURNAL: &str = "bailiwick-journal";
+
+/// What of it is wanted.
+fn filter(sink: &EventSink) -> LogFilter {
+    let Wanted { entity, kind, outcome, reason, principal, .. } = sink.wanted.clone();
+    LogFilter { entity, kind, outcome, reason, principal, ..LogFilter::default() }
+}
+
+/// How far a sink was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Cursor {
+    journal: Uuid,
+    position: Position,
+}
+
+impl Cursor {
+    /// Where to go on. A sink that is new is told what is to come; so is one of a journal that is behind what it was told, as
+    /// after a restore.
+    fn read(path: &Path, journal: Uuid, head: Position) -> io::Result<Self> {
+        let new = Self { journal, position: head };
+        match fs::read(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(new),
+            Err(error) => Err(error),
+            Ok(text) => {
+                let kept: Self = serde_json::from_slice(&text)?;
+                if kept.journal == journal && kept.position <= head {
+                    return Ok(kept);
+                }
+                tracing::warn!(
+                    told = kept.position.0,
+                    head = head.0,
+                    "the sink was told of another journal; it is told what is to come"
+                );
+                Ok(new)
+            }
+        }
+    }
+
+    /// Keeps it: all of it or what was there before.
+    fn keep(self, path: &Path) -> io::Result<()> {
+        let next = path.with_extension("new");
+        let mut file = File::create(&next)?;
+        file.write_all(&serde_json::to_vec(&self)?)?;
+        file.sync_all()?;
+        fs::rename(&next, path)
+    }
+}
+
+/// Tells a sink, for as long as the node runs.
+pub(super) async fn tell_sink(node: Handle, sink: EventSink, hook: Hook, dir: PathBuf) {
+    let (journal, path) = (node.journal().id(), dir.join(format!("{}.json", sink.name)));
+    let begin = fs::create_dir_all(&dir).and_then(|()| {
+        let cursor = Cursor::read(&path, journal, node.head())?;
+        // At once, so that what comes before the first answer is told after a restart, too.
+        cursor.keep(&path).map(|()| cursor)
+    });
+    let mut cursor = match begin {
+        Ok(cursor) => cursor,
+        Err(error) => {
+            tracing::error!(sink = %sink.name, %error, "the sink is not told anything: how far it was told cannot be kept");
+            return;
+        }
+    };
+    let (filter, mut growth) = (filter(&sink), node.follow());
+    loop {
+        if cursor.position >= node.head() {
+            growth.grown().await;
+            continue;
+        }
+        let (reader, wanted, from) = (node.clone(), filter.clone(), cursor.position);
+        let batch = match actix_rt::task::spawn_blocking(move || matching(&reader, &wanted, from)).await {
+            Ok(Ok(batch)) => batch,
+            Ok(Err(error)) => {
+                tracing::error!(sink = %sink.name, %error, "decisions cannot be read; the sink is not told any more");
+                return;
+            }
+            Err(_) => return,
+        };
+        if !batch.lines.is_empty() {
+            told(&sink.name, &hook, &batch, journal).await;
+        }
+        cursor.position = batch.last;
+        if !batch.lines.is_empty()
+            && let Err(error) = cursor.keep(&path)
+        {
+            tracing::warn!(sink = %sink.name, %error, "how far the sink was told cannot be kept; after a restart it is told again");
+        }
+    }
+}
+
+/// Some decisions.
+struct Batch {
+    lines: Vec<serde_json::Value>,
+    /// The last entry that was looked at.
+    last: Position,
+}
+
+/// Those among the next entries that are wanted.
+fn matching(node: &Handle, wanted: &LogFilter, after: Position) -> Result<Batch, ReadError> {
+    let last = node.head().min(after.plus(AT_ONCE));
+    let (calendar, now) = node.look(|fleet| (fleet.calendar.clone(), fleet.time))?;
+    let mut lines = Vec::new();
+    for entry in node.journal().read(after.next(), last, &Filter::all()) {
+        let entry = entry?;
+        if wanted.wants_of(&entry.header) {
+            let mut line = serde_json::to_value(Line::of(&entry)).unwrap_or_default();
+            calendar.tell(&mut line, now);
+            lines.push(line);
+        }
+    }
+    Ok(Batch { lines, last })
+}
+
+/// Tells a sink until it has answered.
+async fn told(sink: &Name, hook: &Hook, batch: &Batch, journal: Uuid) {
+    let (journal, mut again) = (journal.to_string(), AGAIN_FIRST);
+    let body = serde_json::to_vec(&batch.lines).unwrap_or_default();
+    while let Err(error) = hook.post(body.clone(), (JOURNAL, &journal)).await {
+        // Once, and then as often as it takes a minute.
+        if again == AGAIN_FIRST || again == AGAIN_MAX {
+            tracing::warn!(%sink, %error, up_to = batch.last.0, "the sink was not told; retrying");
+        }
+        tokio::time::sleep(again).await;
+        again = (again * 2).min(AGAIN_MAX);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sink_goes_on_where_it_was_and_with_what_is_to_come_in_another_journal() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let (path, journal) = (scratch.path().join("ops.json"), Uuid::from_u128(7));
+        let at = |journal: u128, position| Cursor { journal: Uuid::from_u128(journal), position: Position(position) };
+        assert_eq!(Cursor::read(&path, journal, Position(9)).expect("new"), at(7, 9));
+        at(7, 5).keep(&path).expect("kept");
+        assert_eq!(Cursor::read(&path, journal, Position(9)).expect("known"), at(7, 5));
+        assert_eq!(
+            Cursor::read(&path, journal, Position(4)).expect("restored"),
+            at(7, 4),
+            "it was told more than there is"
+        );
+        assert_eq!(Cursor::read(&path, Uuid::from_u128(8), Position(9)).expect("another"), at(8, 9));
+        fs::write(&path, "{").expect("written");
+        assert!(Cursor::read(&path, journal, Position(9)).is_err(), "a broken one is not taken for none");
+    }
+}

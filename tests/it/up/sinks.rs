@@ -1,0 +1,107 @@
+//! Event sinks: everything that matches, in order, at least once, whatever the sink and the node go through.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpListener,
+    sync::{Arc, Mutex},
+    thread,
+};
+
+use serde_json::Value;
+
+use super::support::{Lab, eventually};
+
+/// A sink that takes nothing the first few times, and afterwards keeps what it is told.
+struct Sink {
+    url: String,
+    told: Arc<Mutex<Vec<Value>>>,
+    heads: Arc<Mutex<Vec<String>>>,
+}
+
+impl Sink {
+    fn new(refusals: usize) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let url = format!("http://{}/in", listener.local_addr().expect("an address"));
+        let (told, heads) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+        let (keeps, keeps_heads) = (told.clone(), heads.clone());
+        // Ends with the tests: nobody connects any more then.
+        thread::spawn(move || {
+            for (number, stream) in listener.incoming().enumerate() {
+                let Ok(mut stream) = stream else { return };
+                let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
+                let (mut head, mut line) = (String::new(), String::new());
+                while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
+                    head.push_str(&std::mem::take(&mut line).to_lowercase());
+                }
+                let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.trim().parse().ok());
+                let mut body = vec![0; length.unwrap_or(0)];
+                if reader.read_exact(&mut body).is_err() {
+                    continue;
+                }
+                let status = if number < refusals { "500 No" } else { "200 OK" };
+                if number >= refusals {
+                    let lines: Vec<Value> = serde_json::from_slice(&body).expect("a list of decisions");
+                    keeps.lock().expect("unpoisoned").extend(lines);
+                    keeps_heads.lock().expect("unpoisoned").push(head);
+                }
+                let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+                drop(stream.write_all(answer.as_bytes()));
+            }
+        });
+        Self { url, told, heads }
+    }
+
+    fn positions(&self) -> Vec<u64> {
+        let told = self.told.lock().expect("unpoisoned");
+        told.iter().map(|line| line["position"].as_u64().expect("a position")).collect()
+    }
+}
+
+#[test]
+fn a_sink_gets_every_decision_that_matches_in_order_also_after_it_was_away_and_the_node_was_killed() {
+    let (lab, sink) = (Lab::new(), Sink::new(2));
+    let token = lab.manifest("token", "1f2e3d4c.0123\n");
+    let declared = format!("ops={}#kind=policy&token-file={token}", sink.url);
+    let serve = ["serve", "--event-sink", &declared];
+    let policy = |lab: &Lab, seconds: u32| {
+        let text = format!(
+            "apiVersion: bailiwick/v1\nkind: Policy\nmetadata: {{name: default}}\nspec: {{machines: {{poll: {seconds}s}}}}\n"
+        );
+        let path = lab.manifest("policy.yaml", text);
+        lab.run(&["apply", &path]).code(0);
+    };
+    // Given a sink that refuses at first, and a node that is killed while it does
+    let node = lab.start(&serve);
+    node.says("listening on ");
+    for seconds in 10..15 {
+        policy(&lab, seconds);
+    }
+    node.kill();
+    // When the node runs again
+    let node = lab.start(&serve);
+    node.says("listening on ");
+    for seconds in 15..18 {
+        policy(&lab, seconds);
+    }
+    let log = lab.run(&["log", "policy/default", "-o", "json"]).code(0).out;
+    let log: Vec<Value> = serde_json::from_str(&log).expect("JSON");
+    // What was there before the node had a sink is not told.
+    let wanted: Vec<u64> = log.iter().filter_map(|line| line["position"].as_u64()).skip(1).collect();
+    assert!(wanted.len() >= 8, "{log:?}");
+    // Then it has each of them, in order; some perhaps twice
+    eventually("everything was told", || sink.positions().contains(wanted.last().expect("some")));
+    let told = sink.positions();
+    let mut first = Vec::new();
+    for position in &told {
+        if !first.contains(position) {
+            first.push(*position);
+        }
+    }
+    assert_eq!(first, wanted, "{told:?}");
+    let heads = sink.heads.lock().expect("unpoisoned").clone();
+    assert!(heads.iter().all(|head| head.contains("authorization: bearer 1f2e3d4c.0123")), "{heads:?}");
+    assert!(heads.iter().all(|head| head.contains("bailiwick-journal: ")), "{heads:?}");
+    node.stopped().code(0);
+    let bad = lab.run(&["serve", "--event-sink", "ops=https://x/"]).code(64);
+    bad.says("ca=FILE");
+}
