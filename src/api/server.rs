@@ -28,7 +28,10 @@ use actix_web::{
     web,
 };
 use rustix::process::{Resource, getrlimit};
-use tokio::{sync::Semaphore, time::timeout};
+use tokio::{
+    sync::Semaphore,
+    time::{sleep, timeout},
+};
 use tokio_rustls::TlsAcceptor;
 
 use super::{
@@ -58,6 +61,9 @@ const HANDSHAKE_TIME: Duration = Duration::from_secs(5);
 const IDLE_TIME: Duration = Duration::from_secs(15);
 /// How many questions may read all of history at once: each takes a processor as long as it runs.
 const HISTORIES_MAX: usize = 2;
+/// How long a server may take to end: longer than requests under way have.
+const STOP_TIME: Duration = Duration::from_secs(10);
+const STOP_POLL: Duration = Duration::from_millis(2);
 /// How often it is looked whether denials are to be noted, and certificates to be renewed.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
 
@@ -206,7 +212,7 @@ fn part(name: &str, run: impl FnOnce() -> io::Result<Listening> + Send + 'static
 async fn keep_fresh(certificates: Arc<Certificates>, node: Handle) {
     let mut trouble = None;
     loop {
-        tokio::time::sleep(LOOK_EVERY).await;
+        sleep(LOOK_EVERY).await;
         let (again, now) = (certificates.clone(), node.clock());
         let refreshed = web::block(move || again.refresh(now)).await.map_err(io::Error::other).and_then(|done| done);
         match refreshed {
@@ -226,7 +232,7 @@ async fn keep_fresh(certificates: Arc<Certificates>, node: Handle) {
 /// Notes what was denied since the last note also when nobody is denied any more.
 async fn note_denials(shared: Shared) {
     loop {
-        tokio::time::sleep(LOOK_EVERY).await;
+        sleep(LOOK_EVERY).await;
         let shared = shared.clone();
         drop(web::block(move || shared.denials.note(&shared.node, false)).await);
     }
@@ -385,8 +391,16 @@ impl Server {
             drop(part.handle.stop(true));
         }
         for Part { handle, thread } in parts {
-            handle.stop(true).await;
-            drop(thread.join());
+            // What happens to a request must not keep the node from closing its journal: whoever hangs there is left behind.
+            let ended = async {
+                handle.stop(true).await;
+                while !thread.is_finished() {
+                    sleep(STOP_POLL).await;
+                }
+            };
+            if timeout(STOP_TIME, ended).await.is_err() {
+                tracing::warn!(server = thread.thread().name().unwrap_or_default(), "a server did not end in time");
+            }
         }
         shared.denials.note(&shared.node, true);
         for Socket { path, made } in sockets {
