@@ -21,6 +21,7 @@ fn example(option: &clap::Arg) -> String {
         "listen" => "\"127.0.0.1:8443\"",
         "log_keep" => "\"checkpoint\"",
         "log_format" => "\"json\"",
+        "event_sink" => "[\"ops=http://127.0.0.1:9000/in#kind=machine\"]",
         "new_node_key" => "true",
         _ => "\"x\"",
     };
