@@ -111,9 +111,12 @@ pub(super) async fn tell_sink(node: Handle, sink: EventSink, hook: Hook, dir: Pa
             told(&sink.name, &hook, &batch, journal).await;
         }
         cursor.position = batch.last;
-        if !batch.lines.is_empty()
-            && let Err(error) = cursor.keep(&path)
-        {
+        if batch.lines.is_empty() {
+            continue;
+        }
+        let (keeps, at) = (cursor, path.clone());
+        // A sync takes as long as the disk wants, and the node's thread decides.
+        if let Ok(Err(error)) = actix_rt::task::spawn_blocking(move || keeps.keep(&at)).await {
             tracing::warn!(sink = %sink.name, %error, "how far the sink was told cannot be kept; after a restart it is told again");
         }
     }
