@@ -67,7 +67,7 @@ async fn join(
     })?;
     is_ours(&shared, nonce.as_ref(), effect)?;
     if !shared.node.runs(&machine, effect)? {
-        return Err(Failure::new(StatusCode::CONFLICT, "not-yet", "this instance is unknown"));
+        return Err(unknown());
     }
     shared.node.agent_joined(&machine, effect, token, node_facts(node)?).await?;
     Ok(web::Json(agent::Joined { token: agent_token(&shared.key, effect) }))
@@ -129,7 +129,7 @@ async fn storage(
     let ask = ask.into_inner();
     let machine = authorised(&shared, &machine, ask.effect, &request, Asked::Jobs)?;
     if !shared.node.runs(&machine, ask.effect)? {
-        return Err(Failure::new(StatusCode::CONFLICT, "not-yet", "this instance is unknown"));
+        return Err(unknown());
     }
     Ok(web::Json(shared.node.desk().exchange(&machine, ask).await))
 }
@@ -182,11 +182,17 @@ async fn report(
                 shared.node.node_told(&machine, report.effect, node_facts(node)?).await;
             }
             let answer = shared.node.tell_agent(&machine, report.effect)?;
-            Ok(web::Json(answer.ok_or_else(denied)?))
+            // Its machine may have been removed since the line above: that is no denial.
+            Ok(web::Json(answer.ok_or_else(unknown)?))
         }
         // It may be the machine's next instance, made a moment ago and not recorded yet: it is told to ask again.
-        Heartbeat::Stranger => Err(Failure::new(StatusCode::CONFLICT, "not-yet", "this instance is unknown")),
+        Heartbeat::Stranger => Err(unknown()),
     }
+}
+
+/// The answer to an agent whose instance the node does not run, not yet or no longer.
+fn unknown() -> Failure {
+    Failure::new(StatusCode::CONFLICT, "not-yet", "this instance is unknown")
 }
 
 fn condition(condition: &agent::Condition) -> ports::Condition {
