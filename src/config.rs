@@ -18,9 +18,16 @@ use bailiwick_actors::{
     vocab::Name,
 };
 
+use bailiwick_journal::LocalJournal;
 pub use sink::{EventSink, InvalidSink, Wanted};
 
-use crate::providers::{access::Environment, exec::ExecConfig};
+use crate::{
+    api::wire::{
+        problem::Problem,
+        sweep::{Sweep, SweepWish},
+    },
+    providers::{access::Environment, exec::ExecConfig},
+};
 
 /// How the `local` provider is set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +50,11 @@ pub struct Network {
     /// makes an authority of its own.
     pub certificate: Option<(PathBuf, PathBuf)>,
 }
+
+/// Crashes simulated nodes at every boundary of a running node's journal ([`sweep_running`](crate::chaos::sweep_running)); told
+/// after each start, `follow` answers whether to go on.
+pub type CrashSweep =
+    fn(journal: &LocalJournal, wish: &SweepWish, follow: &(dyn Fn(u64, u64) -> bool + Sync)) -> Result<Sweep, Problem>;
 
 /// What to do if `node.key` was lost while there are machines whose agents prove themselves with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,6 +104,9 @@ pub struct Config {
     pub drain: Duration,
     /// What to do if `node.key` was lost. Default: nothing is started.
     pub node_key: NodeKey,
+    /// What the node sweeps its journal with when it is asked to. Default: nothing, and it refuses; the simulation stays out of a
+    /// program that embeds a node.
+    pub crash_sweep: Option<CrashSweep>,
 }
 
 impl Config {
@@ -116,6 +131,7 @@ impl Config {
             journal: bailiwick_journal::Settings::default(),
             drain: Duration::from_secs(10),
             node_key: NodeKey::default(),
+            crash_sweep: None,
         }
     }
 

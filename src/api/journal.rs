@@ -105,7 +105,11 @@ async fn answered<T: Send + 'static>(
     told.await.map_err(ended)?.map_err(unreadable)
 }
 
-fn on_its_own_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+/// Runs something that can wait, and gives way to decisions.
+///
+/// # Errors
+/// If there is no thread for it.
+pub(super) fn on_its_own_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
     let gently = move || {
         // Of this thread alone: decisions come first. Without it the work is done all the same.
         if let Err(error) = setpriority_process(None, NICE) {

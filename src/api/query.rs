@@ -17,6 +17,7 @@ use super::{
     lists::{self, json},
     wire::{
         change::Rehearse,
+        job::Question,
         problem::Problem,
         question::{
             AtParameters, DiffParameters, HarvestParameters, ListParameters, ReplayParameters, ScheduleParameters,
@@ -25,7 +26,7 @@ use super::{
     },
 };
 use crate::{
-    audit::{self, About, Side, why},
+    audit::{self, About, ReplayError, Side, why},
     view::{self, At, Calendar, ClockReport, ClockStep, Fleet, HostTrouble, LogFilter, Only, Selector},
 };
 
@@ -179,11 +180,16 @@ impl Query {
         }
     }
 
-    /// What is sent with the question, if it says more than a path can.
-    pub fn body(&self) -> Option<Rehearse> {
+    /// The job that finds it out, and what is sent to begin it, if all of history is read for the answer.
+    pub fn job(&self) -> Option<(&'static str, Value)> {
         match self {
+            Self::Replay { options } => {
+                let wish = ReplayParameters { all: options.all, to: options.to.map(|to| to.0) };
+                Some((Question::Replay.as_str(), serde_json::json!(wish)))
+            }
             Self::Rehearse { document, options } => {
-                Some(Rehearse { document: (**document).clone(), to: options.to.map(|to| to.0) })
+                let wish = Rehearse { document: (**document).clone(), to: options.to.map(|to| to.0) };
+                Some((Question::Rehearse.as_str(), serde_json::json!(wish)))
             }
             _ => None,
         }
@@ -255,10 +261,28 @@ impl Query {
     /// # Errors
     /// If the journal cannot be read, or has no such entity or moment.
     pub fn answer_from(&self, journal: &dyn Journal, now: Timestamp) -> Result<Value, Problem> {
-        if self.reads_all_of_history() {
-            let mut fleet = Fleet::default();
-            fleet.calendar = Calendar::of(journal).map_err(unreadable)?;
-            return self.answer(journal, &fleet);
+        self.answer_followed(journal, now, &|_, _| true)
+    }
+
+    /// As [`Query::answer_from`]; if all of history is read for it, whoever follows it is told how far it is, and may end it.
+    ///
+    /// # Errors
+    /// As [`Query::answer_from`], and if it is ended.
+    pub fn answer_followed(
+        &self,
+        journal: &dyn Journal,
+        now: Timestamp,
+        follow: audit::Follow<'_>,
+    ) -> Result<Value, Problem> {
+        let again = match self {
+            Self::Replay { options } => Some(replayed(journal, options, follow)),
+            Self::Rehearse { document, options } => Some(rehearsed(journal, document, options, follow)),
+            _ => None,
+        };
+        if let Some(again) = again {
+            let mut answer = again?;
+            Calendar::of(journal).map_err(unreadable)?.tell(&mut answer, Timestamp::default());
+            return Ok(answer);
         }
         // Nobody goes on with this journal before its last entry.
         let time = now.max(Timestamp(journal.head().time_ms));
@@ -367,10 +391,8 @@ impl Query {
             Self::Clock => json(&ClockReport::of(journal, fleet).map_err(unreadable)?),
             Self::Pools { .. } => json(&view::pools(fleet)),
             Self::Diff { from, to, only } => answer_diff(journal, (*from, *to), only, fleet.time),
-            Self::Replay { options } => json(&audit::replay(journal, options).map_err(unreadable)?),
-            Self::Rehearse { document, options } => {
-                json(&audit::rehearse(journal, document, options).map_err(unreadable)?)
-            }
+            Self::Replay { options } => replayed(journal, options, &|_, _| true),
+            Self::Rehearse { document, options } => rehearsed(journal, document, options, &|_, _| true),
         }
     }
 }
@@ -414,6 +436,28 @@ fn answer_why(
             Err(not_found(&format!("the {side} of {entity} has no history up to entry {until}"), &next))
         }
         (None, About::Entity { entity, .. }) => Err(no_entity(fleet, entity)),
+    }
+}
+
+fn replayed(journal: &dyn Journal, options: &replay::Options, follow: audit::Follow<'_>) -> Result<Value, Problem> {
+    json(&audit::replay_followed(journal, options, follow)?)
+}
+
+fn rehearsed(
+    journal: &dyn Journal,
+    document: &Document,
+    options: &replay::Options,
+    follow: audit::Follow<'_>,
+) -> Result<Value, Problem> {
+    json(&audit::rehearse(journal, document, options, follow)?)
+}
+
+impl From<ReplayError> for Problem {
+    fn from(error: ReplayError) -> Self {
+        match error {
+            ReplayError::Cancelled => Self::cancelled(),
+            ReplayError::Read(error) => unreadable(error),
+        }
     }
 }
 
@@ -587,7 +631,7 @@ fn unknown_kind(fleet: &Fleet, kind: &str) -> Problem {
     }
 }
 
-fn not_found(message: &str, next_step: &str) -> Problem {
+pub(super) fn not_found(message: &str, next_step: &str) -> Problem {
     Problem {
         code: "not-found".into(),
         message: message.into(),

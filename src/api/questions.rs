@@ -1,11 +1,15 @@
 //! Questions over HTTP.
 
+use std::sync::Arc;
+
 use actix_web::{http::StatusCode, web};
 use bailiwick_actors::{document::Role, replay::Options, shell::AskError};
 use bailiwick_journal::{Position, StreamId};
+use serde_json::Value;
 
 use super::{
     access::Need,
+    asker::Asker,
     described::{Media, Sent, Told},
     errors::Failure,
     lists::{AnyDescription, AnyRow},
@@ -136,26 +140,30 @@ async fn schedule(shared: web::Data<Shared>, wanted: web::Query<ScheduleParamete
     answer(&shared, Query::Schedule { limit, at: read_some(wanted.at.as_deref())? }).await
 }
 
-async fn diff(shared: web::Data<Shared>, wanted: web::Query<DiffParameters>) -> Answer<view::Diff> {
+async fn diff(shared: web::Data<Shared>, asker: Asker, wanted: web::Query<DiffParameters>) -> Answer<view::Diff> {
     let DiffParameters { from, to, entity, kind } = wanted.into_inner();
     let only = match (entity, kind) {
         (Some(entity), _) => Only::Entity(entity),
         (None, Some(kind)) => Only::Kind(kind),
         (None, None) => Only::All,
     };
-    answer(&shared, Query::Diff { from: read(&from)?, to: read_some(to.as_deref())?, only }).await
+    in_turn(&shared, &asker, Query::Diff { from: read(&from)?, to: read_some(to.as_deref())?, only }).await
 }
 
-async fn replay(shared: web::Data<Shared>, wanted: web::Query<ReplayParameters>) -> Answer<audit::ReplayReport> {
+async fn replay(
+    shared: web::Data<Shared>,
+    asker: Asker,
+    wanted: web::Query<ReplayParameters>,
+) -> Answer<audit::ReplayReport> {
     let options = Options { all: wanted.all, to: wanted.to.map(Position) };
-    answer(&shared, Query::Replay { options }).await
+    in_turn(&shared, &asker, Query::Replay { options }).await
 }
 
 /// Decides history again under the settings in the body.
-async fn rehearse(shared: web::Data<Shared>, wish: web::Json<Rehearse>) -> Answer<audit::Rehearsal> {
+async fn rehearse(shared: web::Data<Shared>, asker: Asker, wish: web::Json<Rehearse>) -> Answer<audit::Rehearsal> {
     let Rehearse { document, to } = wish.into_inner();
     let options = Options { all: true, to: to.map(Position) };
-    answer(&shared, Query::Rehearse { document: Box::new(document), options }).await
+    in_turn(&shared, &asker, Query::Rehearse { document: Box::new(document), options }).await
 }
 
 async fn why_entry(
@@ -210,26 +218,41 @@ async fn describe(
     answer(&shared, Query::Describe { entity: stream(&entity.0, &entity.1)?, at: wanted.moment()? }).await
 }
 
-/// Folding history may take a while: it runs beside the worker, so that heartbeats are not held up. Only so many that read
-/// all of history run at once; the others wait for their turn, and whoever hangs up while he waits is forgotten.
+/// Folding history may take a while: it runs beside the worker, so that heartbeats are not held up.
 async fn answer<T>(shared: &Shared, query: Query) -> Answer<T> {
-    let turn = match query.takes_its_time() {
-        true => Some(shared.histories.clone().acquire_owned().await.map_err(|_| AskError::Stopping)?),
-        false => None,
-    };
     let node = shared.node.clone();
-    let answered = web::block(move || {
+    beside(move || {
         let journal = node.journal();
         if query.is_about_now() {
             let answer = node.look(|fleet| query.resolved(fleet.time, &fleet.calendar).answer(&*journal, fleet));
             return answer.map_err(Failure::from)?.map_err(Failure::from);
         }
-        let answer = query.answer_from(&*journal, node.now()).map_err(Failure::from);
+        Ok(query.answer_from(&*journal, node.now())?)
+    })
+    .await
+}
+
+/// The answer to a question that reads all of history, when it is its turn. Whoever hangs up is forgotten, and what is done for
+/// him ends.
+async fn in_turn<T>(shared: &Shared, asker: &Asker, query: Query) -> Answer<T> {
+    let turn = shared.turns.take(&asker.caller.principal).await.ok_or(AskError::Stopping)?;
+    let (node, listener) = (shared.node.clone(), Arc::new(()));
+    let listens = Arc::downgrade(&listener);
+    let told = beside(move || {
+        let follow = |_, _| listens.strong_count() > 0;
+        let answer = query.answer_followed(&*node.journal(), node.now(), &follow);
         drop(turn);
-        answer
+        Ok(answer?)
     });
+    let told = told.await;
+    drop(listener);
+    told
+}
+
+/// What is found out on a thread that may wait.
+async fn beside<T>(run: impl FnOnce() -> Result<Value, Failure> + Send + 'static) -> Answer<T> {
     let ended = |_| Failure::from(Problem { code: "stopping".into(), ..Problem::default() });
-    Ok(Told::of(answered.await.map_err(ended)??))
+    Ok(Told::of(web::block(run).await.map_err(ended)??))
 }
 
 impl AtParameters {

@@ -28,10 +28,7 @@ use actix_web::{
     web,
 };
 use rustix::process::{Resource, getrlimit};
-use tokio::{
-    sync::Semaphore,
-    time::{sleep, timeout},
-};
+use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
 use super::{
@@ -40,13 +37,13 @@ use super::{
     denials::Denials,
     errors::Failure,
     feed::Feed,
-    index, journal, operate, questions,
+    index, jobs, journal, operate, questions,
     routes::{Route, Routes},
     shared::Shared,
     tls::{Certificates, acceptor},
     watch,
 };
-use crate::{client::SocketPath, handle::Handle, providers::enrolment::Enrolments};
+use crate::{client::SocketPath, config::CrashSweep, handle::Handle, providers::enrolment::Enrolments};
 
 /// The longest body of what is not JSON.
 const BODY_BYTES_MAX: usize = 256 * 1024;
@@ -59,8 +56,6 @@ const CONNECTIONS_OF_ADDRESS_MAX: usize = 512;
 const HEAD_TIME: Duration = Duration::from_secs(5);
 const HANDSHAKE_TIME: Duration = Duration::from_secs(5);
 const IDLE_TIME: Duration = Duration::from_secs(15);
-/// How many questions may read all of history at once: each takes a processor as long as it runs.
-const HISTORIES_MAX: usize = 2;
 /// How long a server may take to end: longer than requests under way have.
 const STOP_TIME: Duration = Duration::from_secs(10);
 const STOP_POLL: Duration = Duration::from_millis(2);
@@ -82,6 +77,15 @@ pub struct Local<'a> {
     /// A name of `real` that is short enough for the system.
     pub address: &'a SocketPath,
     pub real: &'a Path,
+}
+
+/// What a node has beside its [`Handle`].
+#[derive(Debug)]
+pub struct Own {
+    /// What the tokens of agents are made with.
+    pub key: [u8; 32],
+    pub enrolments: Arc<Enrolments>,
+    pub crash_sweep: Option<CrashSweep>,
 }
 
 /// Running servers.
@@ -123,14 +127,14 @@ enum Audience {
 /// If a socket cannot be made, or a thread not be started.
 pub fn start(
     node: Handle,
-    key: [u8; 32],
-    enrolments: Arc<Enrolments>,
+    own: Own,
     operators: Local<'_>,
     agents: Local<'_>,
     users: Option<Local<'_>>,
     network: Option<Network>,
 ) -> io::Result<Server> {
     let names = network.as_ref().map_or_else(BTreeSet::new, |network| network.names.clone());
+    let Own { key, enrolments, crash_sweep } = own;
     let shared = Shared {
         node,
         key: Arc::new(key),
@@ -138,7 +142,9 @@ pub fn start(
         denials: Arc::new(Denials::default()),
         names: Arc::new(names),
         feed: Arc::new(Feed::new()),
-        histories: Arc::new(Semaphore::new(HISTORIES_MAX)),
+        turns: Arc::default(),
+        jobs: Arc::default(),
+        crash_sweep,
         rates: Arc::default(),
     };
     let mut server = Server { parts: Vec::new(), sockets: Vec::new(), shared: shared.clone() };
@@ -356,6 +362,7 @@ fn add_routes(audience: Audience, config: &mut web::ServiceConfig, added: &mut V
         changes::routes(&mut routes);
         accounts::routes(&mut routes);
         journal::routes(&mut routes);
+        jobs::routes(&mut routes);
         watch::routes(&mut routes);
         questions::routes(&mut routes);
         index::routes(&mut routes);
@@ -386,6 +393,8 @@ impl Server {
     pub async fn stop(self) {
         let Self { parts, sockets, shared } = self;
         shared.feed.close();
+        shared.turns.close();
+        shared.jobs.cancel_all();
         for part in &parts {
             // Each begins to end at once, and is waited for below.
             drop(part.handle.stop(true));

@@ -2,10 +2,8 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use tokio::sync::Semaphore;
-
-use super::{denials::Denials, feed::Feed, rates::Rates};
-use crate::{handle::Handle, providers::enrolment::Enrolments};
+use super::{denials::Denials, feed::Feed, jobs::Jobs, rates::Rates, turns::Turns};
+use crate::{config::CrashSweep, handle::Handle, providers::enrolment::Enrolments};
 
 /// What every request can use.
 #[derive(Clone, Debug)]
@@ -18,8 +16,12 @@ pub(super) struct Shared {
     pub(super) names: Arc<BTreeSet<String>>,
     /// What is told to those who watch.
     pub(super) feed: Arc<Feed>,
-    /// Questions that read all of history: so many at once.
-    pub(super) histories: Arc<Semaphore>,
+    /// Who may read all of history now.
+    pub(super) turns: Arc<Turns>,
+    /// Long questions.
+    pub(super) jobs: Arc<Jobs>,
+    /// What sweeps the node's journal.
+    pub(super) crash_sweep: Option<CrashSweep>,
     /// How often each may ask.
     pub(super) rates: Arc<Rates>,
 }

@@ -14,7 +14,7 @@ pub mod why;
 pub(crate) mod tests;
 
 pub use bailiwick_actors::replay::{
-    Context, Deciders, Difference, Divergence, Flip, FlipGroup, Options, Redecide, Redecider, Rehearsal, ReplayError,
-    ReplayReport, What, rehearse, replay, replay_with,
+    Context, Deciders, Difference, Divergence, Flip, FlipGroup, Follow, Options, Redecide, Redecider, Rehearsal,
+    ReplayError, ReplayReport, What, rehearse, replay, replay_followed, replay_with,
 };
 pub use why::{About, Direction, Side, Source, Step, Why};

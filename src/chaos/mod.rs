@@ -7,6 +7,7 @@
 
 mod prefixes;
 mod remembered;
+mod running;
 mod surroundings;
 mod sweep;
 
@@ -14,6 +15,9 @@ mod sweep;
 mod tests;
 
 pub use prefixes::{Prefixes, PrefixesError};
-pub use remembered::{InFlight, Remembered};
+pub use remembered::Remembered;
+pub use running::sweep_running;
 pub use surroundings::Surroundings;
-pub use sweep::{Ending, Setup, Sweep, SweepError, Trial, sweep};
+pub use sweep::{Setup, SweepError, sweep};
+
+pub use crate::api::wire::sweep::{Ending, InFlight, Sweep, Trial};

@@ -22,20 +22,12 @@ use bailiwick_actors::{
 use bailiwick_journal::{Entry, StreamId};
 use uuid::Uuid;
 
-use super::surroundings::Zones;
+use super::{InFlight, surroundings::Zones};
 use crate::{
     custom_kind::{self, Folds, Keeping, Work as Making},
     providers::simulated::{SimulatedCustom, Thing},
     simulation::KnownSet,
 };
-
-/// Whether the calls that were under way at the end of a prefix have happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum InFlight {
-    DidNotHappen,
-    Happened,
-}
 
 /// What a journal tells of the world, as far as it was read.
 #[derive(Clone, Debug, Default)]

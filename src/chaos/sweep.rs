@@ -5,7 +5,7 @@ use std::{
     num::NonZeroUsize,
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
 };
@@ -18,9 +18,8 @@ use bailiwick_actors::{
 use bailiwick_journal::{
     Entry, EntryKind, Filter, Header, Journal, JournalNote, Position, ReadError, ReadOnlyJournal, StreamId,
 };
-use serde::Serialize;
 
-use super::{InFlight, Prefixes, PrefixesError, Remembered, Surroundings};
+use super::{Ending, InFlight, Prefixes, PrefixesError, Remembered, Surroundings, Sweep, Trial};
 use crate::{
     providers::simulated::World,
     simulation::{Beginning, Observer, Report, Simulation, SimulationError},
@@ -39,70 +38,16 @@ pub struct Setup {
     /// How long a node has to converge, in milliseconds of virtual time: from its start on, or from the end of what is held for
     /// less than that. What is held for longer need not become ready.
     pub until_ms: u64,
+    /// How many nodes are simulated at a time. What comes out does not depend on it.
+    pub workers: NonZeroUsize,
 }
 
 impl Default for Setup {
-    /// Every prefix, two hours each: longer than the longest wait between two attempts.
+    /// Every prefix, two hours each: longer than the longest wait between two attempts. As many nodes at a time as there are
+    /// processors.
     fn default() -> Self {
-        Self { seed: 1, from: Position(1), to: None, every: NonZeroUsize::MIN, until_ms: 7_200_000 }
-    }
-}
-
-/// How a node that started over a prefix ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case", tag = "ending")]
-pub enum Ending {
-    /// Everything is as declared, and nothing is left over. What is held, or kept for diagnosis, is as it should be.
-    Converged,
-    /// All else is, but this was given up, before the start or because its provider does not have what was asked, or waits for
-    /// what was: an operator's turn.
-    GivenUp { entities: Vec<String> },
-    /// All else is, but this does not go on before an operator gives a command, which is named as `why-not` names it.
-    AwaitsOperator { entities: Vec<String> },
-    /// Something is not as declared when the time is over.
-    Stuck { entities: Vec<String> },
-    /// Something is that must never be: an orphan, a duplicate, a decision that does not replay.
-    Violated { wrong: Vec<String> },
-}
-
-/// One start over one prefix.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Trial {
-    /// The last entry of the prefix.
-    pub position: u64,
-    /// What that entry is about, and its code.
-    pub stream: String,
-    pub code: String,
-    /// How many calls were under way, or may have been.
-    pub calls: usize,
-    pub in_flight: InFlight,
-    #[serde(flatten)]
-    pub ending: Ending,
-    /// Virtual time from the start until everything was as declared for good; none if it never was.
-    pub converged_ms: Option<u64>,
-    /// Virtual time from the start to the end.
-    pub virtual_ms: u64,
-}
-
-/// What came of all of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Sweep {
-    pub boundaries: usize,
-    pub converged: usize,
-    pub given_up: usize,
-    pub awaits_operator: usize,
-    pub stuck: usize,
-    pub violated: usize,
-    /// In order of position.
-    pub trials: Vec<Trial>,
-}
-
-impl Sweep {
-    /// Whether every start converged, but for what is an operator's turn.
-    pub fn is_good(&self) -> bool {
-        self.stuck == 0 && self.violated == 0
+        let workers = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        Self { seed: 1, from: Position(1), to: None, every: NonZeroUsize::MIN, until_ms: 7_200_000, workers }
     }
 }
 
@@ -117,6 +62,8 @@ pub enum SweepError {
     Stored(#[from] StoredError),
     #[error("the node could not be simulated from entry {position} on")]
     Simulation { position: Position, source: Box<SimulationError> },
+    #[error("cancelled")]
+    Cancelled,
 }
 
 /// What is the same for all starts.
@@ -139,33 +86,44 @@ struct Boundary {
     held_until: Option<Timestamp>,
 }
 
-/// Starts a node over every prefix. `tell` is called after each start with how many are done, of how many.
+/// Starts a node over every prefix, `setup.workers` at a time. `follow` is called before the first start and after each with
+/// how many are done, of how many, and answers whether to go on.
 ///
 /// # Errors
-/// If the journal cannot be read, or a node could not be simulated at all.
+/// If the journal cannot be read, a node could not be simulated at all, or whoever follows it ends it.
 pub fn sweep(
     journal: &ReadOnlyJournal,
     setup: Setup,
-    tell: &(dyn Fn(usize, usize) + Sync),
+    follow: &(dyn Fn(usize, usize) -> bool + Sync),
 ) -> Result<Sweep, SweepError> {
     let prefixes = Prefixes::of(journal)?;
     let (boundaries, around) = boundaries(journal, &prefixes, setup)?;
     let trials: Vec<(&Boundary, InFlight)> = boundaries.iter().flat_map(Boundary::variants).collect();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let is_cancelled = AtomicBool::new(!follow(0, trials.len()));
     let found = Mutex::new(Vec::with_capacity(trials.len()));
+    // What a simulated node logs goes where its sweep's does.
+    let log = tracing::dispatcher::get_default(Clone::clone);
     let work = || {
-        while let Some((boundary, calls)) = trials.get(next.fetch_add(1, Ordering::SeqCst)) {
-            let trial = boundary.start(&prefixes, *calls, setup, &around);
-            found.lock().unwrap_or_else(PoisonError::into_inner).push(trial);
-            tell(done.fetch_add(1, Ordering::SeqCst) + 1, trials.len());
-        }
+        tracing::dispatcher::with_default(&log, || {
+            while !is_cancelled.load(Ordering::SeqCst) {
+                let Some((boundary, calls)) = trials.get(next.fetch_add(1, Ordering::SeqCst)) else { break };
+                let trial = boundary.start(&prefixes, *calls, setup, &around);
+                found.lock().unwrap_or_else(PoisonError::into_inner).push(trial);
+                if !follow(done.fetch_add(1, Ordering::SeqCst) + 1, trials.len()) {
+                    is_cancelled.store(true, Ordering::SeqCst);
+                }
+            }
+        });
     };
     thread::scope(|scope| {
-        let workers = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(trials.len());
-        for _ in 0..workers {
+        for _ in 0..setup.workers.get().min(trials.len()) {
             scope.spawn(work);
         }
     });
+    if is_cancelled.into_inner() {
+        return Err(SweepError::Cancelled);
+    }
     let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut sweep = Sweep { boundaries: boundaries.len(), ..Sweep::default() };
     for trial in found {

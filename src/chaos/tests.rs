@@ -31,7 +31,7 @@ fn swept(change: impl FnMut(&Entry, &mut Draft), setup: Setup) -> Sweep {
     copied_to(&*journal, &copy, change);
     drop((journal, copy));
     let journal = ReadOnlyJournal::open(&second).expect("a closed journal");
-    sweep(&journal, setup, &|_, _| ()).expect("it can be swept")
+    sweep(&journal, setup, &|_, _| true).expect("it can be swept")
 }
 
 fn open(dir: &Path) -> Arc<dyn Journal> {
@@ -70,7 +70,7 @@ fn converges_after(asked: impl FnOnce(&mut Desk)) {
     desk.settle();
     drop((desk, journal));
     let journal = ReadOnlyJournal::open(scratch.path()).expect("a closed journal");
-    let sweep = sweep(&journal, Setup::default(), &|_, _| ()).expect("it can be swept");
+    let sweep = sweep(&journal, Setup::default(), &|_, _| true).expect("it can be swept");
     assert!(sweep.is_good(), "{:?}", sweep.trials.iter().filter(|t| t.ending != Ending::Converged).collect::<Vec<_>>());
 }
 
@@ -111,7 +111,7 @@ fn swept_manifest(manifest: &str, every: usize) -> Sweep {
     assert!(report.wrong.is_empty(), "{:?}", report.wrong);
     let journal = ReadOnlyJournal::open_on(Arc::new(kept.disk)).expect("a journal that nobody has open");
     let setup = Setup { every: every.try_into().expect("at least 1"), ..Setup::default() };
-    sweep(&journal, setup, &|_, _| ()).expect("it can be swept")
+    sweep(&journal, setup, &|_, _| true).expect("it can be swept")
 }
 
 fn bad(sweep: &Sweep) -> Vec<&Trial> {
@@ -144,7 +144,7 @@ fn a_node_converges_from_every_prefix_while_rollouts_wait_for_their_window_and_f
         let journal = ReadOnlyJournal::open_on(Arc::new(kept.disk)).expect("a journal that nobody has open");
         let every = every.try_into().expect("at least 1");
         let setup = Setup { every, until_ms: hours * 3_600_000, ..Setup::default() };
-        let sweep = sweep(&journal, setup, &|_, _| ()).expect("it can be swept");
+        let sweep = sweep(&journal, setup, &|_, _| true).expect("it can be swept");
         assert!(sweep.boundaries > 10, "{script}: {sweep:?}");
         assert_eq!(sweep.converged, sweep.trials.len(), "{script}: {:#?}", bad(&sweep));
     }
@@ -194,7 +194,7 @@ spec:
     assert!(!left.is_empty() && left.iter().all(|name| name.ends_with("-kept-0")), "{left:?}");
     let journal = ReadOnlyJournal::open_on(Arc::new(kept.disk)).expect("a journal that nobody has open");
     let setup = Setup { every: 3.try_into().expect("at least 1"), ..Setup::default() };
-    let sweep = sweep(&journal, setup, &|_, _| ()).expect("it can be swept");
+    let sweep = sweep(&journal, setup, &|_, _| true).expect("it can be swept");
     assert!(sweep.boundaries > 30 && sweep.converged == sweep.trials.len(), "{:#?}", bad(&sweep));
 }
 
@@ -253,7 +253,7 @@ fn what_waits_for_something_that_was_given_up_is_named_and_not_stuck() {
     desk.settle();
     drop((desk, journal));
     let journal = ReadOnlyJournal::open(scratch.path()).expect("a closed journal");
-    let sweep = sweep(&journal, Setup::default(), &|_, _| ()).expect("it can be swept");
+    let sweep = sweep(&journal, Setup::default(), &|_, _| true).expect("it can be swept");
     assert!(sweep.is_good() && sweep.given_up > 0, "{:#?}", bad(&sweep));
     let Some(Ending::GivenUp { entities }) = sweep.trials.last().map(|trial| &trial.ending) else {
         panic!("{:#?}", sweep.trials.last());
@@ -277,7 +277,7 @@ fn what_stays_with_the_journal_that_this_one_was_imported_from_is_named_and_not_
     import_as(&mut lines.as_slice(), new.path(), Identity::New(Uuid::from_u128(7))).expect("imported");
     // when
     let journal = ReadOnlyJournal::open(new.path()).expect("a closed journal");
-    let sweep = sweep(&journal, Setup::default(), &|_, _| ()).expect("it can be swept");
+    let sweep = sweep(&journal, Setup::default(), &|_, _| true).expect("it can be swept");
     // then
     assert!(sweep.is_good() && sweep.given_up > 0, "{:#?}", bad(&sweep));
     let Some(Ending::GivenUp { entities }) = sweep.trials.last().map(|trial| &trial.ending) else {
@@ -302,7 +302,7 @@ fn what_a_provider_cannot_do_is_given_up_after_the_start_and_not_stuck() {
     drop((desk, journal));
     // when
     let journal = ReadOnlyJournal::open(scratch.path()).expect("a closed journal");
-    let sweep = sweep(&journal, Setup { from: asked, ..Setup::default() }, &|_, _| ()).expect("it can be swept");
+    let sweep = sweep(&journal, Setup { from: asked, ..Setup::default() }, &|_, _| true).expect("it can be swept");
     // then
     assert!(sweep.is_good() && sweep.given_up > 0, "{:#?}", bad(&sweep));
     let Some(Ending::GivenUp { entities }) = sweep.trials.last().map(|trial| &trial.ending) else {
@@ -342,7 +342,7 @@ fn swept_after(mut simulation: Simulation, setup: Setup) -> Sweep {
     let (report, kept) = simulation.run_and_keep().expect("it runs");
     assert!(report.wrong.is_empty() && !report.converged, "{report:#?}");
     let journal = ReadOnlyJournal::open_on(Arc::new(kept.disk)).expect("a journal that nobody has open");
-    sweep(&journal, setup, &|_, _| ()).expect("it can be swept")
+    sweep(&journal, setup, &|_, _| true).expect("it can be swept")
 }
 
 #[test]
@@ -395,7 +395,7 @@ fn a_lost_machine_that_the_policy_keeps_waits_for_an_operator() {
     drop((desk, journal));
     // when
     let journal = ReadOnlyJournal::open(scratch.path()).expect("a closed journal");
-    let sweep = sweep(&journal, Setup::default(), &|_, _| ()).expect("it can be swept");
+    let sweep = sweep(&journal, Setup::default(), &|_, _| true).expect("it can be swept");
     // then
     assert!(sweep.is_good() && sweep.awaits_operator > 0, "{:#?}", bad(&sweep));
     let Some(Ending::AwaitsOperator { entities }) = sweep.trials.last().map(|trial| &trial.ending) else {

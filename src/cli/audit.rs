@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     api::query::Query,
-    audit::{Difference, Divergence, Flip, Options, Rehearsal, ReplayError, ReplayReport},
+    audit::{Difference, Divergence, Flip, Options, Rehearsal, ReplayReport},
     clock::SystemClock,
     config::journal_dir,
     manifest::{self, ManifestError, Wish},
@@ -83,13 +83,7 @@ fn ask<T: DeserializeOwned>(global: &Global, journal: Option<&PathBuf>, query: &
         None => session::ask(global, query)?,
         Some(dir) => query.answer_from(&named(dir)?, SystemClock::new().now())?,
     };
-    serde_json::from_value(answer).map_err(|error| broken(&error))
-}
-
-fn broken(error: &serde_json::Error) -> CliError {
-    CliError::new(Exit::Error, "broken-answer", "cannot read the node's answer")
-        .because(error)
-        .next("check that node and client are of the same release")
+    session::read(answer)
 }
 
 /// The journal of an export or of a stopped node.
@@ -227,12 +221,5 @@ fn told(difference: &Difference, flip: Flip) -> String {
     match (flip, moment(&difference.redecided), moment(&difference.recorded)) {
         (Flip::DueTime, Some(redecided), Some(recorded)) => format!("due at {redecided} instead of {recorded}"),
         _ => difference.to_string(),
-    }
-}
-
-impl From<ReplayError> for CliError {
-    fn from(error: ReplayError) -> Self {
-        let ReplayError::Read(error) = error;
-        error.into()
     }
 }

@@ -1,19 +1,21 @@
 //! `bailiwick chaos`: what a journal goes through when everything goes wrong.
 
-use std::{io::IsTerminal, num::NonZeroUsize, path::PathBuf};
+use std::{num::NonZeroUsize, path::PathBuf};
 
 use bailiwick_journal::{Position, ReadOnlyJournal};
 use clap::{Args, Subcommand};
-use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{
     Global,
     exit::{CliError, Exit},
     output::{Cell, Column, Table},
+    progress::Steps,
     session, wait,
 };
 use crate::{
+    api::wire::{job::Question, sweep::SweepWish},
     chaos::{Ending, InFlight, Setup, Sweep, SweepError, Trial, sweep},
+    client::ClientError,
     config::journal_dir,
     words::count,
 };
@@ -25,10 +27,18 @@ pub(super) enum ChaosCommand {
     CrashSweep(CrashSweepArgs),
 }
 
+impl ChaosCommand {
+    /// Whether a journal on this machine is named.
+    pub(super) fn names_journal(&self) -> bool {
+        let Self::CrashSweep(args) = self;
+        args.journal.is_some()
+    }
+}
+
 #[derive(Debug, Args)]
 pub(super) struct CrashSweepArgs {
-    /// The journal of a stopped node: its folder, a data directory, or an export [default: that of --data-dir]; it is only
-    /// read
+    /// The journal of a stopped node: its folder, a data directory, or an export; it is only read [default: that of --data-dir,
+    /// whose node may run]
     #[arg(value_name = "JOURNAL")]
     journal: Option<PathBuf>,
     /// Start at this entry
@@ -50,6 +60,30 @@ pub(super) struct CrashSweepArgs {
 
 pub(super) fn main(global: &Global, command: ChaosCommand) -> Result<Exit, CliError> {
     let ChaosCommand::CrashSweep(args) = command;
+    let is_named = args.journal.is_some() || session::export_named(global).is_some();
+    let swept = match is_named {
+        true => swept_here(global, args)?,
+        false => match session::ask_job(global, Question::CrashSweep.as_str(), &wish(&args))? {
+            Err(ClientError::NotRunning { .. }) => swept_here(global, args)?,
+            answer => session::read(answer?)?,
+        },
+    };
+    global.output.show(&swept, || table(&swept))?;
+    Ok(if swept.is_good() { Exit::Ok } else { Exit::GateFailed })
+}
+
+/// What a running node is asked to do with its own journal.
+fn wish(args: &CrashSweepArgs) -> SweepWish {
+    SweepWish {
+        from: Some(args.from),
+        to: args.to,
+        every: Some(args.every),
+        seed: Some(args.seed),
+        until_ms: u64::try_from(args.until.as_millis()).ok(),
+    }
+}
+
+fn swept_here(global: &Global, args: CrashSweepArgs) -> Result<Sweep, CliError> {
     let journal = opened(global, args.journal)?;
     let setup = Setup {
         seed: args.seed,
@@ -57,25 +91,16 @@ pub(super) fn main(global: &Global, command: ChaosCommand) -> Result<Exit, CliEr
         to: args.to.map(Position),
         every: args.every,
         until_ms: u64::try_from(args.until.as_millis()).unwrap_or(u64::MAX),
+        ..Setup::default()
     };
-    let bar = std::io::stderr().is_terminal().then(|| {
-        let bar = ProgressBar::new(0);
-        let style = ProgressStyle::with_template("[{bar:30}] {pos}/{len} starts, {eta} left");
-        bar.set_style(style.expect("the template is checked by a test").progress_chars("=> "));
-        bar
-    });
+    let steps = Steps::of("crash-sweep");
     let tell = |done: usize, all: usize| {
-        if let Some(bar) = &bar {
-            bar.set_length(all as u64);
-            bar.set_position(done as u64);
-        }
+        steps.show(done as u64, all as u64);
+        true
     };
     let swept = sweep(&journal, setup, &tell)?;
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
-    }
-    global.output.show(&swept, || table(&swept))?;
-    Ok(if swept.is_good() { Exit::Ok } else { Exit::GateFailed })
+    steps.end();
+    Ok(swept)
 }
 
 /// What was named, or what the data directory has.

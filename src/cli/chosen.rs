@@ -47,7 +47,7 @@ fn needs(command: &Command) -> Needs {
         Command::Journal(JournalCommand::Import(_)) => Needs::Files("journal import"),
         Command::Journal(JournalCommand::Salvage(_)) => Needs::Files("journal salvage"),
         Command::Audit(command) if command.names_journal() => Needs::Files("audit replay JOURNAL"),
-        Command::Chaos(_) => Needs::Files("chaos"),
+        Command::Chaos(command) if command.names_journal() => Needs::Files("chaos crash-sweep JOURNAL"),
         Command::Provider(_) => Needs::Files("provider"),
         Command::Simulate(_) => Needs::Files("simulate"),
         Command::Login(_) => Needs::Contexts("login"),

@@ -118,6 +118,8 @@ impl Exit {
                 "wrong-method",
                 "not-json",
                 "editor",
+                "cancelled",
+                "no-crash-sweep",
                 "page-too-large",
             ],
         ),
@@ -158,6 +160,7 @@ impl Exit {
             &[
                 "overloaded",
                 "too-often",
+                "too-many-jobs",
                 "no-answer",
                 "not-answered",
                 "outcome-unknown",

@@ -27,6 +27,7 @@ mod get;
 mod harvest;
 mod help;
 mod inside;
+mod jobs;
 mod journal;
 mod limits;
 mod log;
@@ -247,6 +248,8 @@ enum Command {
     /// Check, export, import and salvage the journal; the node may run
     #[command(subcommand, arg_required_else_help = true)]
     Journal(journal::JournalCommand),
+    /// List long questions that the node works on, and end them
+    Jobs(jobs::JobsArgs),
     /// Crash a simulated node at every point of a journal
     #[command(subcommand, arg_required_else_help = true)]
     Chaos(chaos::ChaosCommand),
@@ -443,6 +446,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Account(command) => account::main(global, command),
         Command::Audit(command) => audit::main(global, command),
         Command::Journal(command) => journal::main(global, command),
+        Command::Jobs(args) => jobs::main(global, args),
         Command::Chaos(command) => chaos::main(global, command),
         Command::Provider(command) => provider::main(global, command),
         Command::Simulate(args) => simulate::main(global, args),

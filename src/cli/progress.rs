@@ -95,6 +95,35 @@ impl Progress {
     }
 }
 
+/// How far something with a known number of steps is: a bar on a terminal, nothing in a pipe.
+#[derive(Debug)]
+pub(super) struct Steps(Option<ProgressBar>);
+
+impl Steps {
+    /// Shows nothing until it is told how many steps there are.
+    pub(super) fn of(what: &'static str) -> Self {
+        Self(std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new(0);
+            let style = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len}, {eta} left");
+            bar.set_style(style.expect("the template is checked by a test").progress_chars("=> "));
+            bar.with_message(what)
+        }))
+    }
+
+    pub(super) fn show(&self, done: u64, of: u64) {
+        if let Some(bar) = self.0.as_ref().filter(|_| of > 0) {
+            bar.set_length(of);
+            bar.set_position(done);
+        }
+    }
+
+    pub(super) fn end(self) {
+        if let Some(bar) = self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 /// One line on the standard error, where there is no bar.
 pub(super) fn say(line: &str) {
     // Nobody is left to tell if the standard error is closed, and nobody reads it in a unit test.
@@ -122,6 +151,8 @@ mod tests {
 
     #[test]
     fn the_template_of_the_bar_can_be_read() {
-        assert!(ProgressStyle::with_template("{spinner} [{bar:30}] {pos}/{len} {wide_msg}").is_ok());
+        for template in ["{spinner} [{bar:30}] {pos}/{len} {wide_msg}", "{msg} [{bar:30}] {pos}/{len}, {eta} left"] {
+            assert!(ProgressStyle::with_template(template).is_ok());
+        }
     }
 }

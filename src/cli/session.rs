@@ -1,6 +1,8 @@
 //! How a command reaches a node: over its socket while it runs, in its journal while it does not; one elsewhere over the
 //! network alone.
 
+mod job;
+
 use std::{
     fs,
     future::Future,
@@ -20,6 +22,7 @@ use bailiwick_journal::{
 use hyper::Method;
 use serde::{Serialize, de::DeserializeOwned};
 
+pub(super) use self::job::{JOBS, ask_job};
 use super::{
     Global,
     exit::{CliError, Exit},
@@ -158,9 +161,21 @@ pub(super) fn ask_node(global: &Global, query: &Query) -> Result<serde_json::Val
     asked(global, query)?.map_err(unanswered)
 }
 
+/// An answer in its own type.
+pub(super) fn read<T: DeserializeOwned>(answer: serde_json::Value) -> Result<T, CliError> {
+    serde_json::from_value(answer).map_err(|error| {
+        CliError::new(Exit::Error, "broken-answer", "cannot read the node's answer")
+            .because(&error)
+            .next("check that node and client are of the same release")
+    })
+}
+
 fn asked(global: &Global, query: &Query) -> Result<Result<serde_json::Value, ClientError>, CliError> {
     if export_named(global).is_some() {
         return Ok(Err(ClientError::NotRunning { socket: PathBuf::new() }));
+    }
+    if let Some((question, wish)) = query.job() {
+        return ask_job(global, question, &wish);
     }
     let client = client(global)?;
     let client = if query.takes_its_time() {
@@ -168,11 +183,8 @@ fn asked(global: &Global, query: &Query) -> Result<Result<serde_json::Value, Cli
     } else {
         client
     };
-    let ask = async || match query.body() {
-        Some(body) => client.send_json(Method::POST, &query.path(), &body, None).await,
-        None => client.get_json(&query.path()).await,
-    };
-    block_on(when_started(global, async || while_it_lives(global, ask()).await))
+    let path = query.path();
+    block_on(when_started(global, async || while_it_lives(global, client.get_json(&path)).await))
 }
 
 /// How often a node that works on a long answer is asked whether it still answers at all.

@@ -29,8 +29,9 @@ use super::{
 use crate::{
     Config, LocalMachines, Node,
     api::{query::Query, wire::change::Remove},
+    chaos::sweep_running,
     client::ClientError,
-    config::{NodeKey, journal_dir},
+    config::{CrashSweep, NodeKey, journal_dir},
     manifest,
     plan::{Action, Going, Prune},
     providers::access::Environment,
@@ -150,7 +151,8 @@ pub(super) fn start(
     let environment = Environment::of_this_process();
     let node_key = if log.new_node_key { NodeKey::Replace } else { NodeKey::PutBack };
     let journal = log.settings();
-    let config = Config { local, exec, environment, journal, node_key, ..Config::new(dir.clone()) };
+    let crash_sweep = Some(sweep_running as CrashSweep);
+    let config = Config { local, exec, environment, journal, node_key, crash_sweep, ..Config::new(dir.clone()) };
     let node = Node::start(reached(config))?;
     if let Err(error) = providers.remember(&dir) {
         tracing::warn!(%error, "name the providers again at the next start");

@@ -198,7 +198,8 @@ async fn start_on(
         let address = of_users.as_deref().map(SocketPath::of).transpose();
         let address = address.map_err(cannot("use the socket in", config.data_dir.clone()))?;
         let users = address.as_ref().zip(of_users.as_deref()).map(|(address, real)| server::Local { address, real });
-        let started = server::start(handle.clone(), key, enrolments, operators, agents, users, network);
+        let own = server::Own { key, enrolments, crash_sweep: config.crash_sweep };
+        let started = server::start(handle.clone(), own, operators, agents, users, network);
         Some(started.map_err(cannot("listen on", real.clone()))?)
     } else {
         None

@@ -87,7 +87,7 @@ fn a_node_converges_from_every_prefix_of_its_journal() {
     let (report, kept) = simulation.run_and_keep().expect("it runs");
     assert!(report.converged, "{report:#?}");
     let journal = ReadOnlyJournal::open_on(Arc::new(kept.disk)).expect("a journal that nobody has open");
-    let swept: Sweep = sweep(&journal, Setup::default(), &|_, _| ()).expect("it can be swept");
+    let swept: Sweep = sweep(&journal, Setup::default(), &|_, _| true).expect("it can be swept");
     let with_calls = swept.trials.iter().filter(|trial| trial.stream == "virtual-ip/front" && trial.calls > 0).count();
     assert!(swept.boundaries > 15 && with_calls > 2, "{swept:#?}");
     assert_eq!(swept.converged, swept.trials.len(), "{swept:#?}");

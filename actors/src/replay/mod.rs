@@ -19,6 +19,6 @@ pub(crate) use added::add;
 #[cfg(feature = "testing")]
 pub use assert::{Audited, assert_replays};
 pub use divergence::{Difference, Divergence, What};
-pub use pass::{Options, ReplayError, ReplayReport, replay, replay_with};
+pub use pass::{Follow, Options, ReplayError, ReplayReport, replay, replay_followed, replay_with};
 pub use redecide::{Context, Deciders, Redecide, Redecider};
 pub use rehearse::{Flip, FlipGroup, Rehearsal, rehearse};

@@ -62,7 +62,15 @@ impl ReplayReport {
 pub enum ReplayError {
     #[error("the journal cannot be read")]
     Read(#[from] ReadError),
+    #[error("cancelled")]
+    Cancelled,
 }
+
+/// Follows a long pass: it is told how many entries of how many are done, and answers whether to go on.
+pub type Follow<'a> = &'a dyn Fn(u64, u64) -> bool;
+
+/// After so many entries whoever follows a pass is asked again: a fraction of a millisecond's work.
+const FOLLOWED_EVERY: u64 = 64;
 
 /// Replays with the deciders of this release.
 ///
@@ -81,7 +89,19 @@ pub fn replay_with(
     options: &Options,
     deciders: &mut Deciders<'_>,
 ) -> Result<ReplayReport, ReplayError> {
-    run(journal, options, deciders, None)
+    run(journal, options, deciders, None, &|_, _| true)
+}
+
+/// Replays as [`replay`] does, and tells how far it is.
+///
+/// # Errors
+/// As [`replay`], and if whoever follows it ends it.
+pub fn replay_followed(
+    journal: &dyn Journal,
+    options: &Options,
+    follow: Follow<'_>,
+) -> Result<ReplayReport, ReplayError> {
+    run(journal, options, &mut Deciders::product(journal), None, follow)
 }
 
 /// Replays; with `instead`, under these settings wherever a decision cites a policy.
@@ -90,6 +110,7 @@ pub(super) fn run(
     options: &Options,
     deciders: &mut Deciders<'_>,
     instead: Option<&Document>,
+    follow: Follow<'_>,
 ) -> Result<ReplayReport, ReplayError> {
     let mut pass = Pass {
         report: ReplayReport::default(),
@@ -99,6 +120,9 @@ pub(super) fn run(
     };
     let to = options.to.unwrap_or(journal.head().position);
     for entry in journal.read(Position(1), to, &Filter::all()) {
+        if pass.report.entries.is_multiple_of(FOLLOWED_EVERY) && !follow(pass.report.entries, to.0) {
+            return Err(ReplayError::Cancelled);
+        }
         pass.entry(&*entry?, deciders);
         if !options.all && !pass.report.is_same() {
             pass.report.divergences.truncate(1);

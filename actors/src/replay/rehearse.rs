@@ -10,7 +10,7 @@ use bailiwick_journal::Journal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Deciders, Difference, Divergence, Options, ReplayError, ReplayReport, What, pass::run};
+use super::{Deciders, Difference, Divergence, Follow, Options, ReplayError, ReplayReport, What, pass::run};
 use crate::{policy::Document, vocab::sort_by_key};
 
 /// What a rehearsal found.
@@ -91,13 +91,18 @@ impl Rehearsal {
     }
 }
 
-/// Decides a journal again under these settings.
+/// Decides a journal again under these settings, and tells how far it is.
 ///
 /// # Errors
-/// As [`replay`](super::replay).
-pub fn rehearse(journal: &dyn Journal, document: &Document, options: &Options) -> Result<Rehearsal, ReplayError> {
+/// As [`replay`](super::replay), and if whoever follows it ends it.
+pub fn rehearse(
+    journal: &dyn Journal,
+    document: &Document,
+    options: &Options,
+    follow: Follow<'_>,
+) -> Result<Rehearsal, ReplayError> {
     let options = Options { all: true, ..*options };
-    let report = run(journal, &options, &mut Deciders::product(journal), Some(document))?;
+    let report = run(journal, &options, &mut Deciders::product(journal), Some(document), follow)?;
     Ok(Rehearsal::from(report))
 }
 

@@ -3,8 +3,10 @@
 pub mod account;
 pub mod agent;
 pub mod change;
+pub mod job;
 pub mod journal;
 pub mod node;
 pub mod problem;
 pub mod question;
 pub mod storage;
+pub mod sweep;

@@ -17,3 +17,18 @@ pub struct Problem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_step: Option<String>,
 }
+
+/// The code of what was ended before it was done.
+const CANCELLED: &str = "cancelled";
+
+impl Problem {
+    /// It was ended before it was done.
+    pub fn cancelled() -> Self {
+        Self { code: CANCELLED.into(), message: "it was cancelled before it was done".into(), ..Self::default() }
+    }
+
+    /// Whether that is why.
+    pub fn is_cancelled(&self) -> bool {
+        self.code == CANCELLED
+    }
+}

@@ -12,7 +12,7 @@ fn rehearsed(change: impl FnOnce(&mut Document)) -> Rehearsal {
     let mut document = Document::default();
     document.machines.attempts_max = 3;
     change(&mut document);
-    rehearse(&*journal, &document, &Options::default()).expect("a readable journal")
+    rehearse(&*journal, &document, &Options::default(), &|_, _| true).expect("a readable journal")
 }
 
 fn told(rehearsal: &Rehearsal) -> Vec<(&str, &str, &str, u64)> {
@@ -63,7 +63,7 @@ fn a_journal_is_decided_again_under_what_another_system_did() {
     busy(&journal);
     let under = |name: &str| {
         let document = Document::named(name).expect("a policy of ours");
-        rehearse(&*journal, &document, &Options::default()).expect("a readable journal")
+        rehearse(&*journal, &document, &Options::default(), &|_, _| true).expect("a readable journal")
     };
     let (juju, gardener) = (under("juju-2016"), under("gardener-0.49"));
     let kept = ("machine", "instance-gone", "instance-gone-kept", 1);

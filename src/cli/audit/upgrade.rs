@@ -96,7 +96,7 @@ pub(super) fn rehearse(global: &Global, args: &ReplayArgs, program: &Path, optio
     let other = replayed_by(&program, &export, options, &scratch)?;
     let query = Query::Replay { options: Options { all: true, ..options } };
     let this = query.answer_from(&session::open_export(&export)?, SystemClock::new().now())?;
-    let this: Replayed = serde_json::from_value(this).map_err(|error| super::broken(&error))?;
+    let this: Replayed = session::read(this)?;
     let differences = differences(&this, &other);
     let compared = Compared { version: version(&program)?, program, this, other, differences };
     global.output.show(&compared, || table(&compared))?;

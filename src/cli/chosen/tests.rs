@@ -81,7 +81,7 @@ fn what_needs_files_stays_here_and_says_so_to_whoever_names_a_node() {
         &["journal", "import", "x"],
         &["journal", "salvage", "x", "--into", "y"],
         &["audit", "replay", "x"],
-        &["chaos", "crash-sweep"],
+        &["chaos", "crash-sweep", "x"],
         &["provider", "check", "x"],
         &["simulate", "x"],
         &["context", "list"],
@@ -100,9 +100,15 @@ fn what_needs_files_stays_here_and_says_so_to_whoever_names_a_node() {
         let is_about_files = matches!(needs, Needs::Files(_));
         assert_eq!(named.message.contains("runs on the node's own machine"), is_about_files, "{named:?}");
     }
-    for words in
-        [&["audit", "replay"][..], &["journal", "export"], &["journal", "check"], &["clock", "show"], &["down"]]
-    {
+    for words in [
+        &["audit", "replay"][..],
+        &["chaos", "crash-sweep"],
+        &["jobs"],
+        &["journal", "export"],
+        &["journal", "check"],
+        &["clock", "show"],
+        &["down"],
+    ] {
         let command = Cli::try_parse_from(["bailiwick"].iter().chain(words)).unwrap().command;
         assert_eq!(needs(&command), Needs::Node, "{words:?}");
     }

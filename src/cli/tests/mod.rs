@@ -38,7 +38,7 @@ const COMPARED_MIN: usize = 80;
 const APART: u64 = 24;
 
 /// Commands that change something or look elsewhere, and are run with a node, a provider or a file in other tests.
-const ELSEWHERE: [&str; 45] = [
+const ELSEWHERE: [&str; 46] = [
     "man",
     "edit",
     "logs",
@@ -72,6 +72,7 @@ const ELSEWHERE: [&str; 45] = [
     "enable-ha",
     "rollout",
     "wait",
+    "jobs",
     "journal",
     "chaos",
     "provider",

@@ -20,6 +20,7 @@ mod full_disk;
 mod habits;
 mod health;
 mod inside;
+mod jobs;
 mod join;
 mod kills;
 mod loss;
