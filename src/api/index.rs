@@ -12,6 +12,7 @@ use super::{
     described::{Plain, Sent},
     errors::Failure,
     openapi::document,
+    questions::metrics,
     routes::{Route, Routes},
     shared::Shared,
 };
@@ -32,6 +33,11 @@ pub(super) fn health(routes: &mut Routes<'_>) {
         "Whether the node decides and records",
         readyz,
     );
+}
+
+/// Where Prometheus looks unless it is told otherwise.
+pub(super) fn metrics_at_root(routes: &mut Routes<'_>) {
+    routes.get("/metrics", Need::Role(Role::View), "Gauges and counters for Prometheus, as under /v1", metrics);
 }
 
 async fn all_routes(routes: web::Data<Vec<Route>>) -> web::Json<Vec<Route>> {

@@ -342,6 +342,8 @@ impl Query {
                     status.clock =
                         ClockStep::between(journal, &fleet.calendar, fleet.time, clock).map_err(unreadable)?;
                     status.node = fleet.host.trouble.clone();
+                    let sinks = fleet.host.sinks.iter();
+                    status.node.extend(sinks.filter_map(|(name, sink)| sink.told_trouble(name, fleet.position)));
                     let gap = view::gap_at_start(journal, fleet.time).map_err(unreadable)?;
                     status.node.extend(gap.map(|(why, since)| HostTrouble { status: "clock", why, since_ms: since.0 }));
                 }

@@ -83,16 +83,17 @@ async fn node(shared: web::Data<Shared>) -> Result<web::Json<AboutNode>, Failure
 
 /// What Prometheus reads.
 #[derive(Debug)]
-enum Exposition {}
+pub(super) enum Exposition {}
 
 impl Media for Exposition {
     const TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
 }
 
 /// The one answer that is no JSON: those who collect gauges read this.
-async fn metrics(shared: web::Data<Shared>) -> Result<Sent<Exposition>, Failure> {
+pub(super) async fn metrics(shared: web::Data<Shared>) -> Result<Sent<Exposition>, Failure> {
     shared.node.look_at_host();
-    let load = view::Load { registry: shared.node.stats().await?, calls: shared.node.call_times().seen() };
+    let times = shared.node.call_times();
+    let load = view::Load { registry: shared.node.stats().await?, calls: times.seen(), answers: times.answers() };
     Ok(Sent::body(shared.node.look(|fleet| view::metrics(fleet, &load))?))
 }
 

@@ -348,6 +348,9 @@ fn app(
         .configure(|config| {
             let mut routes = Routes { config, prefix: "", added: &mut added };
             index::health(&mut routes);
+            if audience != Audience::Agents {
+                index::metrics_at_root(&mut routes);
+            }
         })
         .default_service(web::to(nowhere));
     app.app_data(web::Data::new(added)).into_factory()
@@ -379,7 +382,9 @@ pub(super) fn all_routes() -> Vec<Route> {
     let mut added = Vec::new();
     let _app = App::new().configure(|config| {
         config.service(web::scope("/v1").configure(|config| add_routes(Audience::Operators, config, &mut added)));
-        index::health(&mut Routes { config, prefix: "", added: &mut added });
+        let mut routes = Routes { config, prefix: "", added: &mut added };
+        index::health(&mut routes);
+        index::metrics_at_root(&mut routes);
     });
     added
 }

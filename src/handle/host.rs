@@ -2,11 +2,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use bailiwick_actors::vocab::Timestamp;
-use bailiwick_journal::LocalJournal;
+use bailiwick_actors::vocab::{Name, Timestamp};
+use bailiwick_journal::{LocalJournal, Position};
 
 use super::{AskError, Handle};
-use crate::view::{Host, HostTrouble};
+use crate::view::{Host, HostTrouble, SinkSeen};
 
 /// How the node itself was when somebody looked last.
 #[derive(Debug, Default)]
@@ -16,6 +16,12 @@ impl HostWatch {
     /// As it was when somebody looked last: every command reads it, and the disk is asked by system calls.
     pub(super) fn last(&self) -> Host {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes how far an event sink was told, and why not further.
+    pub(super) fn sink(&self, name: &Name, told: Position, trouble: Option<(String, Timestamp)>) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.sinks.insert(name.clone(), SinkSeen { told, trouble });
     }
 
     /// Looks now, and logs what has begun or ended since the last look.
@@ -42,6 +48,11 @@ impl Handle {
     pub async fn readiness(&self) -> Result<Option<HostTrouble>, AskError> {
         self.stats().await?;
         Ok(self.look_at_host().trouble.into_iter().next())
+    }
+
+    /// Notes how far an event sink was told, and why not further.
+    pub(crate) fn sink_is(&self, name: &Name, told: Position, trouble: Option<(String, Timestamp)>) {
+        self.shared.host.sink(name, told, trouble);
     }
 
     /// Looks at the node's own disk and journal, and logs what has changed since the last look. A running node does so every

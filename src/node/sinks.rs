@@ -89,10 +89,13 @@ pub(super) async fn tell_sink(node: Handle, sink: EventSink, hook: Hook, dir: Pa
         Ok(cursor) => cursor,
         Err(error) => {
             tracing::error!(sink = %sink.name, %error, "the sink is not told anything: how far it was told cannot be kept");
+            let why = format!("how far it was told cannot be kept: {error}; the next start tries again");
+            node.sink_is(&sink.name, node.head(), Some((why, node.now())));
             return;
         }
     };
     let (filter, mut growth) = (filter(&sink), node.follow());
+    node.sink_is(&sink.name, cursor.position, None);
     loop {
         if cursor.position >= node.head() {
             growth.grown().await;
@@ -103,14 +106,17 @@ pub(super) async fn tell_sink(node: Handle, sink: EventSink, hook: Hook, dir: Pa
             Ok(Ok(batch)) => batch,
             Ok(Err(error)) => {
                 tracing::error!(sink = %sink.name, %error, "decisions cannot be read; the sink is not told any more");
+                let why = format!("decisions cannot be read: {error}; the next start tries again");
+                node.sink_is(&sink.name, cursor.position, Some((why, node.now())));
                 return;
             }
             Err(_) => return,
         };
         if !batch.lines.is_empty() {
-            told(&sink.name, &hook, &batch, journal).await;
+            told(&node, &sink.name, &hook, (cursor.position, &batch), journal).await;
         }
         cursor.position = batch.last;
+        node.sink_is(&sink.name, cursor.position, None);
         if batch.lines.is_empty() {
             continue;
         }
@@ -146,10 +152,12 @@ fn matching(node: &Handle, wanted: &LogFilter, after: Position) -> Result<Batch,
 }
 
 /// Tells a sink until it has answered.
-async fn told(sink: &Name, hook: &Hook, batch: &Batch, journal: Uuid) {
-    let (journal, mut again) = (journal.to_string(), AGAIN_FIRST);
+async fn told(node: &Handle, sink: &Name, hook: &Hook, (before, batch): (Position, &Batch), journal: Uuid) {
+    let (journal, mut again, mut since) = (journal.to_string(), AGAIN_FIRST, None);
     let body = serde_json::to_vec(&batch.lines).unwrap_or_default();
     while let Err(error) = hook.post(body.clone(), (JOURNAL, &journal)).await {
+        let since = *since.get_or_insert_with(|| node.now());
+        node.sink_is(sink, before, Some((error.to_string(), since)));
         // Once, and then as often as it takes a minute.
         if again == AGAIN_FIRST || again == AGAIN_MAX {
             tracing::warn!(%sink, %error, up_to = batch.last.0, "the sink was not told; retrying");

@@ -1,23 +1,50 @@
 //! What is wrong with the node itself: its disk and its journal. None of it is any one machine's trouble.
 
-use bailiwick_actors::vocab::Timestamp;
-use bailiwick_journal::{Room, Stats};
+use std::collections::BTreeMap;
+
+use bailiwick_actors::vocab::{Name, Timestamp};
+use bailiwick_journal::{Position, Room, Stats};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use crate::words::count;
 
 /// How the node itself is, as it knows while it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Host {
     /// What is left on the disk of the data directory; none if it does not say.
     pub room: Option<Room>,
+    /// How the journal is doing; none before somebody has looked.
+    pub journal: Option<Stats>,
     pub trouble: Vec<HostTrouble>,
+    /// How far each event sink was told.
+    pub sinks: BTreeMap<Name, SinkSeen>,
+}
+
+/// An event sink, as the node knows it while it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SinkSeen {
+    /// The last decision that it was told, or that it need not be told.
+    pub told: Position,
+    /// Why it cannot be told more, and since when.
+    pub trouble: Option<(String, Timestamp)>,
+}
+
+impl SinkSeen {
+    /// What `status` says of it, if it is not told.
+    pub fn told_trouble(&self, name: &Name, head: Position) -> Option<HostTrouble> {
+        let (why, since) = self.trouble.as_ref()?;
+        let waiting = count(usize::try_from(head.0.saturating_sub(self.told.0)).unwrap_or(usize::MAX), "entry");
+        let why = format!("event sink {name} is not told, {waiting} behind: {why}");
+        Some(HostTrouble { status: "sink", why, since_ms: since.0 })
+    }
 }
 
 /// One thing that is wrong with the node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HostTrouble {
-    /// `disk-full`, `degraded`, `failed` or `clock`.
+    /// `disk-full`, `degraded`, `failed`, `sink` or `clock`.
     pub status: &'static str,
     pub why: String,
     /// Since when, in milliseconds since 1970.
@@ -44,7 +71,7 @@ impl Host {
             let since_ms = known(status).map_or(now.0, |trouble| trouble.since_ms);
             HostTrouble { status, why, since_ms }
         });
-        Self { room, trouble: trouble.collect() }
+        Self { room, journal: Some(stats.clone()), trouble: trouble.collect(), sinks: before.sinks.clone() }
     }
 
     /// What has begun since `before`, and what has ended.

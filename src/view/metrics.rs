@@ -8,12 +8,13 @@ use std::{
 use bailiwick_actors::{
     ports::Operation,
     replica_set::State,
-    shell::{BudgetSeen, CallTime, RegistryStats},
+    shell::{Answered, BudgetSeen, CallTime, RegistryStats},
     supervisor::peer_group::metrics::{Gauge, NAME, gauges},
-    vocab::{Life, Name},
+    vocab::{FaultCode, Life, Name},
 };
+use bailiwick_journal::Position;
 
-use super::{Fleet, MachineDeploymentRow, Upcoming, machine_deployments, status, upcoming};
+use super::{Fleet, MachineDeploymentRow, SinkSeen, Upcoming, machine_deployments, status, upcoming};
 
 const AHEAD: &str = "bailiwick_clock_ahead_seconds";
 
@@ -23,6 +24,8 @@ pub struct Load {
     pub registry: RegistryStats,
     /// Provider, operation, and the calls that are over.
     pub calls: Vec<(Option<Name>, Operation, CallTime)>,
+    /// What was answered to them, an item each.
+    pub answers: Vec<(Answered, u64)>,
 }
 
 /// All gauges and counters. What a member says counts as of when its set was looked at last.
@@ -57,6 +60,7 @@ pub fn metrics(fleet: &Fleet, load: &Load) -> String {
     entities(&mut text, fleet);
     decisions(&mut text, fleet);
     journal(&mut text, fleet);
+    sinks(&mut text, fleet);
     node(&mut text, load);
     calls(&mut text, load);
     budgets(&mut text, fleet);
@@ -120,13 +124,52 @@ fn decisions(text: &mut String, fleet: &Fleet) {
 fn journal(text: &mut String, fleet: &Fleet) {
     headed(text, "bailiwick_journal_position", "counter", "the last entry of the journal");
     let _ = writeln!(text, "bailiwick_journal_position {}", fleet.position);
+    let Some(stats) = &fleet.host.journal else { return };
+    let all: [(&str, &str, &str, u64); 6] = [
+        ("groups_total", "counter", "groups of entries that became durable since the node started", stats.groups),
+        ("appends_waiting", "gauge", "appends that wait to become durable", stats.waiting as u64),
+        (
+            "store_behind_blocks",
+            "gauge",
+            "blocks that are durable in the log and not in the store yet",
+            stats.store_behind,
+        ),
+        (
+            "store_misses_total",
+            "counter",
+            "reads that the store should have answered and the log did, since the node started",
+            stats.store_misses,
+        ),
+        ("segments", "gauge", "segments of the log, the one that is written to included", stats.segments.into()),
+        ("segments_to_compress", "gauge", "full segments of the log that are not compressed yet", {
+            stats.segments_to_compress.into()
+        }),
+    ];
+    for (name, kind, help, value) in all {
+        let name = format!("bailiwick_journal_{name}");
+        headed(text, &name, kind, help);
+        let _ = writeln!(text, "{name} {value}");
+    }
+}
+
+/// Of every event sink.
+fn sinks(text: &mut String, fleet: &Fleet) {
+    let mut all = |name: &str, help: &str, value: fn(&SinkSeen, Position) -> u64| {
+        head(text, name, help);
+        let sinks = fleet.host.sinks.iter();
+        sinks.for_each(|(sink, seen)| line(text, name, &[("sink", sink.as_str())], value(seen, fleet.position)));
+    };
+    let help = "entries that the event sink was not told yet";
+    all("bailiwick_event_sink_behind", help, |seen, head| head.0.saturating_sub(seen.told.0));
+    let help = "1 if the event sink cannot be told, 0 if it can";
+    all("bailiwick_event_sink_failing", help, |seen, _| u64::from(seen.trouble.is_some()));
 }
 
 fn node(text: &mut String, load: &Load) {
     let of = &load.registry;
     let counted =
         "decisions that were counted and not recorded, because they said once more that nothing had to be done";
-    let all: [(&str, &str, &str, u64); 6] = [
+    let all: [(&str, &str, &str, u64); 7] = [
         ("bailiwick_actors", "gauge", "objects in memory", of.actors as u64),
         ("bailiwick_actors_idle", "gauge", "objects in memory that do nothing", of.idle as u64),
         (
@@ -138,6 +181,12 @@ fn node(text: &mut String, load: &Load) {
         ("bailiwick_commands_waiting", "gauge", "commands that wait for their answers", of.asks as u64),
         ("bailiwick_provider_items_running", "gauge", "items of provider calls under way", of.calls as u64),
         ("bailiwick_decisions_only_counted_total", "counter", counted, of.only_counted),
+        (
+            "bailiwick_actor_restarts_total",
+            "counter",
+            "objects that a command made panic since the node started, each rebuilt from the journal",
+            of.crashes,
+        ),
     ];
     for (name, kind, help, value) in all {
         headed(text, name, kind, help);
@@ -169,6 +218,19 @@ fn calls(text: &mut String, load: &Load) {
     for (provider, operation, time) in &load.calls {
         let provider = provider.as_ref().map_or(engine, Name::as_str);
         line(text, ITEMS, &[("provider", provider), ("operation", &operation.told())], time.items);
+    }
+    const ANSWERS: &str = "bailiwick_provider_answers_total";
+    headed(
+        text,
+        ANSWERS,
+        "counter",
+        "what providers answered since the node started, by outcome: ok, or the code of the fault",
+    );
+    for ((provider, kind, fault), count) in &load.answers {
+        let provider = provider.as_ref().map_or(engine, Name::as_str);
+        let labels =
+            [("provider", provider), ("call", kind.as_str()), ("outcome", fault.map_or("ok", FaultCode::as_str))];
+        line(text, ANSWERS, &labels, *count);
     }
 }
 
@@ -248,7 +310,7 @@ mod tests {
     fn without_sets_there_are_only_the_names() {
         let text = metrics(&Fleet::default(), &Load::default());
         let values = text.lines().filter(|line| !line.starts_with("# "));
-        assert!(values.clone().all(|line| line.ends_with(" 0")) && values.count() == 10, "{text}");
+        assert!(values.clone().all(|line| line.ends_with(" 0")) && values.count() == 11, "{text}");
         assert!(text.contains("# TYPE bailiwick_replica_set_member gauge"), "{text}");
     }
 }

@@ -66,7 +66,7 @@ pub use failed::failed;
 pub use filesystem_rows::{FilesystemAttachmentRow, FilesystemRow, filesystem_attachments, filesystems};
 pub use fleet::{Fleet, FleetError};
 pub use harvest::{DryRun, Unknown, harvest};
-pub use host::{Host, HostTrouble};
+pub use host::{Host, HostTrouble, SinkSeen};
 pub(crate) use kinds::{add, added_rows};
 pub use kinds::{goals, kinds, statuses};
 pub use log::{LogFilter, log};

@@ -121,6 +121,15 @@ impl CallKind {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::LookUp, Self::Remove, Self::Make];
 
+    /// As it is told: `look-up`, `remove`, `make`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::LookUp => "look-up",
+            Self::Remove => "remove",
+            Self::Make => "make",
+        }
+    }
+
     /// The kind of an operation.
     pub fn of(operation: Operation) -> Self {
         match operation {

@@ -10,10 +10,10 @@ use std::{
 use bailiwick_journal::StreamId;
 use tokio::{sync::oneshot, time::Instant};
 
-use super::Source;
+use super::{Source, call_times::CallTimes};
 use crate::{
     ports::{CallBudget, CallKind, CallQueue, Operation},
-    vocab::Name,
+    vocab::{Fault, Name},
 };
 
 /// What goes out together, if at all.
@@ -184,6 +184,7 @@ impl State {
 /// The calls of one batch: what each of them may take, and that each has its turn.
 pub(super) struct Calls<'a> {
     budgets: &'a Budgets,
+    times: &'a CallTimes,
     provider: Option<Name>,
     streams: Vec<StreamId>,
     /// The first call of a batch has had its turn before the batch began.
@@ -193,8 +194,18 @@ pub(super) struct Calls<'a> {
 }
 
 impl<'a> Calls<'a> {
-    pub(super) fn new(budgets: &'a Budgets, provider: Option<Name>, streams: Vec<StreamId>, limit: Duration) -> Self {
-        Self { budgets, provider, streams, is_paid: Cell::new(true), limit }
+    pub(super) fn new(
+        (budgets, times): (&'a Budgets, &'a CallTimes),
+        provider: Option<Name>,
+        streams: Vec<StreamId>,
+        limit: Duration,
+    ) -> Self {
+        Self { budgets, times, provider, streams, is_paid: Cell::new(true), limit }
+    }
+
+    /// Notes what was answered to one of them.
+    pub(super) fn answered<T>(&self, kind: CallKind, answers: &[Result<T, Fault>]) {
+        self.times.note_answers(self.provider.as_ref(), kind, answers);
     }
 
     /// Returns when the next call may go out.

@@ -22,7 +22,7 @@ pub(super) async fn bulk<T>(
     }
     calls.enter(kind).await;
     let limit = calls.limit;
-    match tokio::time::timeout(limit, call()).await {
+    let answers: Vec<Result<T, Fault>> = match tokio::time::timeout(limit, call()).await {
         Ok(Ok(answers)) if answers.len() == items => answers.into_iter().map(harmless).collect(),
         Ok(Ok(answers)) => {
             let text = format!("the provider gave {} answers to {items} questions", answers.len());
@@ -33,7 +33,9 @@ pub(super) async fn bulk<T>(
             let text = format!("no answer within {} ms; the call may still take effect", limit.as_millis());
             whole(Fault::new(FaultCode::DeadlineExceeded, text))
         }
-    }
+    };
+    calls.answered(kind, &answers);
+    answers
 }
 
 fn harmless<T>(result: Result<T, Fault>) -> Result<T, Fault> {

@@ -1,18 +1,28 @@
-//! How many calls providers have had since the node started, and how long they took.
+//! How many calls providers have had since the node started, how long they took, and what was answered.
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{ports::Operation, vocab::Name};
+use crate::{
+    ports::{CallKind, Operation},
+    vocab::{Fault, FaultCode, Name},
+};
 
 /// The calls of a node. Clones are the same; whoever is asked how things are may look from another thread.
 #[derive(Clone, Debug, Default)]
-pub struct CallTimes(Arc<Mutex<ByPlace>>);
+pub struct CallTimes(Arc<Mutex<Seen>>);
 
-/// By provider, which engines of replica sets do not have, and operation.
-type ByPlace = BTreeMap<(Option<Name>, Operation), CallTime>;
+#[derive(Debug, Default)]
+struct Seen {
+    /// By provider, which engines of replica sets do not have, and operation.
+    times: BTreeMap<(Option<Name>, Operation), CallTime>,
+    answers: BTreeMap<Answered, u64>,
+}
+
+/// A provider, what it was called for, and the fault that it answered; none if it did what it was asked.
+pub type Answered = (Option<Name>, CallKind, Option<FaultCode>);
 
 /// The calls of one operation to one provider that are over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,20 +53,47 @@ impl CallTime {
 impl CallTimes {
     /// Notes a call that is over.
     pub(super) fn note(&self, provider: Option<Name>, operation: Operation, items: usize, took_ms: u64) {
-        let mut times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        times.entry((provider, operation)).or_default().add(items, took_ms);
+        self.state().times.entry((provider, operation)).or_default().add(items, took_ms);
+    }
+
+    /// Notes what was answered for each item of a call.
+    pub(super) fn note_answers<T>(&self, provider: Option<&Name>, kind: CallKind, answers: &[Result<T, Fault>]) {
+        let mut seen = self.state();
+        for answer in answers {
+            let fault = answer.as_ref().err().map(|fault| fault.code);
+            *seen.answers.entry((provider.cloned(), kind, fault)).or_default() += 1;
+        }
     }
 
     /// All of them: the provider (none for engines of replica sets), the operation, and its calls.
     pub fn seen(&self) -> Vec<(Option<Name>, Operation, CallTime)> {
-        let times = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        times.iter().map(|((provider, operation), time)| (provider.clone(), *operation, *time)).collect()
+        let seen = self.state();
+        seen.times.iter().map(|((provider, operation), time)| (provider.clone(), *operation, *time)).collect()
+    }
+
+    /// How often each provider has answered what, an item each.
+    pub fn answers(&self) -> Vec<(Answered, u64)> {
+        self.state().answers.iter().map(|(answered, count)| (answered.clone(), *count)).collect()
+    }
+
+    fn state(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn answers_are_counted_item_by_item() {
+        let times = CallTimes::default();
+        let local: Name = "local".parse().expect("a name");
+        let busy = || Err(Fault::new(FaultCode::Unavailable, "busy"));
+        times.note_answers(Some(&local), CallKind::Make, &[Ok(1), busy(), busy()]);
+        let of = |fault| (Some(local.clone()), CallKind::Make, fault);
+        assert_eq!(times.answers(), [(of(None), 1), (of(Some(FaultCode::Unavailable)), 2)]);
+    }
 
     #[test]
     fn calls_are_counted_under_every_bound_that_they_keep() {

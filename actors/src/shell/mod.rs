@@ -34,7 +34,7 @@ mod undoing;
 pub use allowance::Allowance;
 pub use assemble::{AssembleError, Resumed, Running, assemble};
 pub use budgets::{BudgetSeen, Budgets};
-pub use call_times::{CallTime, CallTimes};
+pub use call_times::{Answered, CallTime, CallTimes};
 pub use calls::{AnyWish, Call, Item, Perform};
 pub(crate) use calls::{At, Carried, Report, Wish};
 pub use denials::{DENIALS, DenialNote, Denied};

@@ -45,6 +45,8 @@ pub struct Registry {
     /// Idle actors by when they were used last.
     idle: BTreeMap<u64, StreamId>,
     crashes: BTreeMap<StreamId, VecDeque<Timestamp>>,
+    /// All of them since the node started.
+    crashed: u64,
     quarantined: BTreeSet<StreamId>,
     pub(super) asks: usize,
     uses: u64,
@@ -75,6 +77,8 @@ pub struct RegistryStats {
     pub quarantined: Vec<StreamId>,
     /// Decisions that were only counted.
     pub only_counted: u64,
+    /// How often an actor broke since the node started, and was built anew from its stream.
+    pub crashes: u64,
 }
 
 impl Registry {
@@ -87,6 +91,7 @@ impl Registry {
             slots: HashMap::new(),
             idle: BTreeMap::new(),
             crashes: BTreeMap::new(),
+            crashed: 0,
             quarantined: BTreeSet::new(),
             asks: 0,
             uses: 0,
@@ -174,6 +179,7 @@ impl Registry {
             self.idle.remove(&slot.used);
             slot.addr.retire();
         }
+        self.crashed += 1;
         let now = self.services.now();
         let times = self.crashes.entry(stream.clone()).or_default();
         times.push_back(now);
@@ -346,6 +352,7 @@ impl Handler<Stats> for Registry {
             calls: self.services.calls.get(),
             quarantined: self.quarantined.iter().cloned().collect(),
             only_counted: self.services.only_counted.get(),
+            crashes: self.crashed,
         })
     }
 }

@@ -210,6 +210,11 @@ impl Core {
         self.reading.store(reading, Ordering::Release);
     }
 
+    /// Segments that were begun.
+    pub(crate) fn segments(&self) -> u32 {
+        self.state().index.last_segment() + 1
+    }
+
     /// Full segments that the keeper has not looked at yet.
     pub(crate) fn segments_to_pack(&self) -> u32 {
         let current = self.state().index.last_segment();

@@ -48,6 +48,8 @@ pub struct Stats {
     pub waiting: usize,
     /// Blocks that are durable and not yet in the block store.
     pub store_behind: u64,
+    /// Segments of the log since the first entry, the one that is written to included.
+    pub segments: u32,
     /// Full segments of the log that are still to be compressed.
     pub segments_to_compress: u32,
     /// Reads that the block store should have answered and the log did.
@@ -222,6 +224,7 @@ impl LocalJournal {
             groups: self.status.groups.load(Ordering::Relaxed),
             waiting: self.workers.waiting(),
             store_behind,
+            segments: self.core.segments(),
             segments_to_compress: self.core.segments_to_pack(),
             store_misses: self.core.store_misses(),
             verification: self.verification.progress(),
