@@ -3,7 +3,10 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpListener,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
@@ -11,22 +14,25 @@ use serde_json::Value;
 
 use super::support::{Lab, eventually};
 
-/// A sink that takes nothing the first few times, and afterwards keeps what it is told.
+/// A sink that refuses everything until it is open, and afterwards keeps what it is told.
 struct Sink {
     url: String,
+    is_open: Arc<AtomicBool>,
     told: Arc<Mutex<Vec<Value>>>,
     heads: Arc<Mutex<Vec<String>>>,
 }
 
 impl Sink {
-    fn new(refusals: usize) -> Self {
+    fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}/in", listener.local_addr().expect("an address"));
         let (told, heads) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
         let (keeps, keeps_heads) = (told.clone(), heads.clone());
+        let is_open = Arc::new(AtomicBool::new(false));
+        let opened = is_open.clone();
         // Ends with the tests: nobody connects any more then.
         thread::spawn(move || {
-            for (number, stream) in listener.incoming().enumerate() {
+            for stream in listener.incoming() {
                 let Ok(mut stream) = stream else { return };
                 let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
                 let (mut head, mut line) = (String::new(), String::new());
@@ -38,8 +44,9 @@ impl Sink {
                 if reader.read_exact(&mut body).is_err() {
                     continue;
                 }
-                let status = if number < refusals { "500 No" } else { "200 OK" };
-                if number >= refusals {
+                let takes = opened.load(Ordering::SeqCst);
+                let status = if takes { "200 OK" } else { "500 No" };
+                if takes {
                     let lines: Vec<Value> = serde_json::from_slice(&body).expect("a list of decisions");
                     keeps.lock().expect("unpoisoned").extend(lines);
                     keeps_heads.lock().expect("unpoisoned").push(head);
@@ -48,7 +55,7 @@ impl Sink {
                 drop(stream.write_all(answer.as_bytes()));
             }
         });
-        Self { url, told, heads }
+        Self { url, is_open, told, heads }
     }
 
     fn positions(&self) -> Vec<u64> {
@@ -59,7 +66,7 @@ impl Sink {
 
 #[test]
 fn a_sink_gets_every_decision_that_matches_in_order_also_after_it_was_away_and_the_node_was_killed() {
-    let (lab, sink) = (Lab::new(), Sink::new(2));
+    let (lab, sink) = (Lab::new(), Sink::new());
     let token = lab.manifest("token", "1f2e3d4c.0123\n");
     let declared = format!("ops={}#kind=policy&token-file={token}", sink.url);
     let serve = ["serve", "--event-sink", &declared];
@@ -76,10 +83,21 @@ fn a_sink_gets_every_decision_that_matches_in_order_also_after_it_was_away_and_t
     for seconds in 10..15 {
         policy(&lab, seconds);
     }
+    // Then status says that it does, how far it is behind, and since when; and so do the metrics
+    let sink_trouble = || {
+        let status: Value = serde_json::from_str(&lab.run(&["status", "-o", "json"]).code(0).out).expect("JSON");
+        status["node"].as_array().cloned().unwrap_or_default().into_iter().find(|trouble| trouble["status"] == "sink")
+    };
+    eventually("the refusal is in status", || sink_trouble().is_some());
+    let why = sink_trouble().map(|trouble| trouble["why"].to_string()).unwrap_or_default();
+    assert!(why.contains("event sink ops is not told, ") && why.contains(" behind: "), "{why}");
+    let metrics = lab.http("GET", "/metrics", "").1;
+    assert!(metrics.contains("bailiwick_event_sink_failing{sink=\"ops\"} 1\n"), "{metrics}");
     node.kill();
     // When the node runs again
     let node = lab.start(&serve);
     node.says("listening on ");
+    sink.is_open.store(true, Ordering::SeqCst);
     for seconds in 15..18 {
         policy(&lab, seconds);
     }
@@ -98,6 +116,7 @@ fn a_sink_gets_every_decision_that_matches_in_order_also_after_it_was_away_and_t
         }
     }
     assert_eq!(first, wanted, "{told:?}");
+    eventually("the trouble is over", || sink_trouble().is_none());
     let heads = sink.heads.lock().expect("unpoisoned").clone();
     assert!(heads.iter().all(|head| head.contains("authorization: bearer 1f2e3d4c.0123")), "{heads:?}");
     assert!(heads.iter().all(|head| head.contains("bailiwick-journal: ")), "{heads:?}");
