@@ -2,7 +2,7 @@
 //!
 //! A job is no decision: it changes nothing, is not in the journal, and is gone when the node stops.
 
-mod kept;
+pub(super) mod kept;
 
 use std::sync::Arc;
 
@@ -30,8 +30,6 @@ use super::{
     },
 };
 use crate::{config::CrashSweep, handle::Handle};
-
-pub(super) use self::kept::Jobs;
 
 pub(super) fn routes(routes: &mut Routes<'_>) {
     let (view, operate) = (Need::Role(Role::View), Need::Role(Role::Operate));

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{denials::Denials, feed::Feed, jobs::Jobs, rates::Rates, turns::Turns};
+use super::{denials::Denials, feed::Feed, jobs::kept::Jobs, rates::Rates, turns::Turns};
 use crate::{config::CrashSweep, handle::Handle, providers::enrolment::Enrolments};
 
 /// What every request can use.
