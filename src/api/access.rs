@@ -10,7 +10,7 @@ use actix_web::{
     body::BoxBody,
     dev::{ServiceRequest, ServiceResponse},
     http::{
-        Method, StatusCode,
+        ConnectionType, Method, StatusCode,
         header::{self, HeaderMap},
     },
     middleware::Next,
@@ -24,7 +24,7 @@ use rustix::process::geteuid;
 
 use super::{
     body::timed,
-    connection::Peer,
+    connection::{Brought, Peer},
     errors::{Code, Failure},
     rates::Asked,
     shared::Shared,
@@ -94,7 +94,7 @@ pub(super) async fn admit(
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let shared = request.app_data::<web::Data<Shared>>().cloned();
     let Some(shared) = shared else { return Err(Failure::internal("the server has no node").into()) };
-    let (answer, who) = match let_in(need, &shared, request.request()) {
+    let (mut answer, who) = match let_in(need, &shared, request.request()) {
         Ok(caller) => {
             let who = caller.as_ref().map(|caller| caller.principal.clone());
             if let Some(caller) = caller {
@@ -116,6 +116,11 @@ pub(super) async fn admit(
             // Nobody waits for the disk to hear that he is denied.
             drop(web::block(move || shared.denials.note(&shared.node, false)));
         }
+    }
+    let connection = answer.request();
+    let peer = connection.conn_data::<Peer>().copied();
+    if connection.conn_data::<Brought>().zip(peer).is_some_and(|(brought, peer)| brought.is_last(peer)) {
+        answer.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }
     Ok(answer)
 }

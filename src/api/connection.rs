@@ -5,7 +5,10 @@ use std::{
     fmt, io,
     net::IpAddr,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
     task::{Context, Poll},
     time::Duration,
 };
@@ -46,6 +49,22 @@ impl fmt::Display for Peer {
             Self::Local(None) => f.write_str("a local process"),
             Self::Remote(address) => address.fmt(f),
         }
+    }
+}
+
+/// How many requests one connection from the network may bring. Whoever brings more connects again, and is counted again among
+/// those of his address.
+const REQUESTS_MAX: u32 = 1_000;
+
+/// How many requests a connection has brought.
+#[derive(Debug, Default)]
+pub(super) struct Brought(AtomicU32);
+
+impl Brought {
+    /// Counts one; true if it is to be the last.
+    pub(super) fn is_last(&self, peer: Peer) -> bool {
+        let before = self.0.fetch_add(1, Ordering::Relaxed);
+        matches!(peer, Peer::Remote(_)) && before + 1 >= REQUESTS_MAX
     }
 }
 

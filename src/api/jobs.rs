@@ -23,7 +23,7 @@ use super::{
     shared::Shared,
     wire::{
         change::Rehearse,
-        job::{self, Question},
+        job::{self, Question, State},
         problem::Problem,
         question::ReplayParameters,
         sweep::SweepWish,
@@ -77,11 +77,14 @@ async fn crash_sweep(
 
 async fn list(shared: web::Data<Shared>, asker: Asker) -> web::Json<Vec<job::Job>> {
     let jobs = seen(&shared, &asker);
-    web::Json(jobs.iter().map(|job| job::Job { answer: None, ..job.told() }).collect())
+    web::Json(jobs.iter().map(|job| job.told()).collect())
 }
 
 async fn look(shared: web::Data<Shared>, asker: Asker, id: web::Path<String>) -> Result<web::Json<job::Job>, Failure> {
-    Ok(web::Json(found(&shared, &asker, &id)?.told()))
+    let job = found(&shared, &asker, &id)?;
+    // In this order: what is told as done has its answer.
+    let told = job.told();
+    Ok(web::Json(job::Job { answer: job.answer().filter(|_| told.state == State::Done), ..told }))
 }
 
 async fn cancel(
@@ -91,7 +94,7 @@ async fn cancel(
 ) -> Result<web::Json<job::Job>, Failure> {
     let job = found(&shared, &asker, &id)?;
     job.cancel();
-    Ok(web::Json(job::Job { answer: None, ..job.told() }))
+    Ok(web::Json(job.told()))
 }
 
 fn seen(shared: &Shared, asker: &Asker) -> Vec<Arc<Job>> {

@@ -33,7 +33,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::{
     accounts, agents, changes,
-    connection::{Peer, Seats, Watched},
+    connection::{Brought, Peer, Seats, Watched},
     denials::Denials,
     errors::Failure,
     feed::Feed,
@@ -320,6 +320,7 @@ where
         .client_disconnect_timeout(Duration::from_secs(1))
         .on_connect_ext(|stream: &Watched<S>, data| {
             data.insert(stream.peer);
+            data.insert(Brought::default());
         })
         .h1(map_config(app.map_err(|error: Error| error.error_response()), |()| AppConfig::default()))
 }

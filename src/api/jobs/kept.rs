@@ -36,7 +36,7 @@ pub(in crate::api) struct Job {
     stage: Mutex<Stage>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Stage {
     Waiting,
     Running,
@@ -94,14 +94,14 @@ impl Job {
         matches!(*self.stage.lock().unwrap_or_else(PoisonError::into_inner), Stage::Ended(_))
     }
 
+    /// How far it is, without its answer.
     pub(super) fn told(&self) -> job::Job {
-        let stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let (state, answer, problem) = match stage {
-            Stage::Waiting => (State::Waiting, None, None),
-            Stage::Running => (State::Running, None, None),
-            Stage::Ended(Ok(answer)) => (State::Done, Some(answer), None),
-            Stage::Ended(Err(problem)) if problem.is_cancelled() => (State::Cancelled, None, None),
-            Stage::Ended(Err(problem)) => (State::Failed, None, Some(problem)),
+        let (state, problem) = match &*self.stage.lock().unwrap_or_else(PoisonError::into_inner) {
+            Stage::Waiting => (State::Waiting, None),
+            Stage::Running => (State::Running, None),
+            Stage::Ended(Ok(_)) => (State::Done, None),
+            Stage::Ended(Err(problem)) if problem.is_cancelled() => (State::Cancelled, None),
+            Stage::Ended(Err(problem)) => (State::Failed, Some(problem.clone())),
         };
         job::Job {
             id: self.id,
@@ -111,8 +111,16 @@ impl Job {
             state,
             done: self.done.load(Ordering::Relaxed),
             of: self.of.load(Ordering::Relaxed),
-            answer,
+            answer: None,
             problem,
+        }
+    }
+
+    /// What came of it, if it is done.
+    pub(super) fn answer(&self) -> Option<Value> {
+        match &*self.stage.lock().unwrap_or_else(PoisonError::into_inner) {
+            Stage::Ended(Ok(answer)) => Some(answer.clone()),
+            _ => None,
         }
     }
 }

@@ -138,6 +138,7 @@ fn routes(site: &Site) -> Vec<(String, String, String)> {
             .replace("{goal}", "ready")
             .replace("{entry}", "@1")
             .replace("{machine}", "web")
+            .replace("{id}", "00000000-0000-0000-0000-000000000000")
     };
     all.into_iter().map(|route| (text(route, "method"), example(text(route, "path")), text(route, "needs"))).collect()
 }
@@ -586,4 +587,28 @@ fn of_two_changes_of_one_account_at_once_none_is_lost() {
     let (_, told) = site.lab.http("GET", "/v1/entities/account/ada", "");
     let told: Value = serde_json::from_str(&told).expect("JSON");
     assert_eq!(told["spec"]["tokens"].as_array().map(Vec::len), Some(6), "{told}");
+}
+
+#[test]
+fn a_connection_brings_a_thousand_requests_and_no_more() {
+    let site = Site::new(&[]);
+    let mut stream = site.connect("localhost", &TLS13).expect("it listens");
+    let request = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", site.address);
+    // given as many requests as anybody wants to send / when they are answered
+    let (mut answers, mut piece) = (Vec::new(), [0; 4096]);
+    for _ in 0..1_100 {
+        // Whoever is cut off cannot write any more.
+        if stream.write_all(request.as_bytes()).and_then(|()| stream.flush()).is_err() {
+            break;
+        }
+        match stream.read(&mut piece) {
+            Ok(read @ 1..) => answers.extend_from_slice(&piece[..read]),
+            _ => break,
+        }
+    }
+    // then the last one says that it is the last
+    let answers = String::from_utf8_lossy(&answers);
+    assert_eq!(answers.matches("HTTP/1.1 200").count(), 1_000);
+    assert_eq!(answers.to_lowercase().matches("connection: close").count(), 1);
+    site.node.stopped().code(0);
 }

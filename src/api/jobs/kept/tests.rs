@@ -52,5 +52,5 @@ fn a_cancelled_job_does_not_begin_and_one_that_runs_is_told_to_end() {
     assert_eq!(running.told().state, State::Cancelled);
     done.end(Ok(json!({"entries": 1})));
     done.cancel();
-    assert_eq!((done.told().state, done.told().answer), (State::Done, Some(json!({"entries": 1}))));
+    assert_eq!((done.told().state, done.answer()), (State::Done, Some(json!({"entries": 1}))));
 }
