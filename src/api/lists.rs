@@ -1,7 +1,9 @@
 //! The lists: every kind with its rows, and what they look like.
 
+use std::collections::BTreeSet;
+
 use bailiwick_actors::document;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -66,6 +68,16 @@ pub(super) fn rows(fleet: &Fleet, kind: &str) -> Option<Result<Value, Problem>> 
 pub(super) fn kinds() -> impl Iterator<Item = (&'static str, Describe)> {
     let documents = document::Kind::ALL.into_iter().map(|kind| (kind.as_str(), document_row as Describe));
     LISTS.iter().map(|list| (list.kind, list.row)).chain(documents)
+}
+
+/// The fields that rows of a kind can have; none where another program brings the kind.
+pub(crate) fn fields(kind: &str) -> BTreeSet<String> {
+    let Some((_, row)) = kinds().find(|(name, _)| *name == kind) else { return BTreeSet::new() };
+    let mut schemas =
+        SchemaGenerator::new(SchemaSettings::default().with(|settings| settings.inline_subschemas = true));
+    let schema = row(&mut schemas);
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    properties.map(|(name, _)| name.clone()).chain(["protected".to_owned()]).collect()
 }
 
 fn document_row(to: &mut SchemaGenerator) -> Schema {

@@ -23,7 +23,7 @@ mod errors;
 mod feed;
 mod index;
 mod journal;
-mod lists;
+pub(crate) mod lists;
 mod openapi;
 mod operate;
 mod questions;

@@ -237,6 +237,12 @@ pub(in crate::cli) fn text(value: &Value) -> Cell {
     }
 }
 
+/// A time in words, without year and milliseconds where there is not the room: `11-21 02:44:00`.
+pub(in crate::cli) fn written(value: &Value) -> Cell {
+    let brief = value.as_str().and_then(|text| Some(text.get(5..19)?.replace('T', " ")));
+    brief.map_or_else(|| text(value), |brief| text(value).or_brief(brief))
+}
+
 /// A status in its colour.
 pub(in crate::cli) fn status(value: &Value) -> Cell {
     match value.as_str() {

@@ -40,6 +40,22 @@ fn objects_are_asked_for_as_other_tools_ask() {
     assert_eq!(out(&["get", "machine", "web", "-o", "jsonpath={.status}"]), "ready\n");
     assert_eq!(out(&["get", "m", "-o", "custom-columns=N:.name,P:.provider"]), "N    P\nweb  local\n");
     assert_eq!(out(&["describe", "data", "-o", "jsonpath={.spec.size}"]), "64M\n");
+    // A kind and a name, as two words or as one
+    for line in ["why machine web", "why machine web phase", "who machine web", "why-not machine web ready"] {
+        let one = line.replacen(" web", "/web", 1);
+        let [two, one] = [line, &one].map(|line| lab.run(&line.split(' ').collect::<Vec<_>>()).code(0).out);
+        assert_eq!(two, one, "{line}");
+    }
+    assert!(out(&["log", "machine", "web"]).contains("machine/web"));
+    out(&["hold", "machine", "web", "--reason", "repair"]);
+    out(&["unhold", "machine", "web"]);
+    lab.run(&["who", "machine/web", "volume/data"]).code(64);
+    // A terminal's lines are not broken
+    for list in ["log", "status", "schedule"] {
+        let shown = Running::of(lab.command(&[list]).env("COLUMNS", "80")).ended().code(0).out;
+        assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+        assert!(shown.lines().count() <= out(&[list, "-o", "wide"]).lines().count(), "{list}");
+    }
     assert_eq!(out(&["get", "m", "--field", "status=failed", "-o", "name"]), "");
     // A shell completes what the node has
     let data = lab.data().to_str().expect("text");
@@ -48,6 +64,7 @@ fn objects_are_asked_for_as_other_tools_ask() {
     assert_eq!(Running::of(&mut asks).ended().code(0).out, "web");
     // What nothing has is an error
     lab.run(&["get", "m", "--sort-by", "stauts"]).code(64).says("did you mean status? fields are ");
+    lab.run(&["get", "machine-sets", "--sort-by", "stauts"]).code(64).says("did you mean status? fields are ");
     lab.run(&["get", "m", "-o", "jsonpath={.items[*].stauts}"]).code(64).says("did you mean status?");
     lab.run(&["describe", "webb"]).code(4).says("did you mean machine/web?");
     lab.run(&["get", "machine/wep"]).code(4).says("did you mean web?");
@@ -66,11 +83,24 @@ fn a_watch_shows_what_changes_and_outlives_the_node() {
     let node = stay(&lab);
     let watch = lab.start(&["get", "volumes", "--watch"]);
     watch.prints("data  available");
+    let names = lab.start(&["get", "all", "-w", "-o", "name"]);
+    names.prints("machine/web\nvolume/data\n");
+    let both = lab.start(&["get", "m,v", "-w"]);
+    both.prints("volumes\nNAME");
+    let objects = lab.start(&["get", "m,v", "-w", "-o", "json"]);
+    objects.prints("\"entity\":\"volume/data\"");
     lab.run(&["protect", "volume/data"]).code(0);
     lab.run(&["unprotect", "volume/data"]).code(0);
     let more = lab.manifest("more.yaml", MACHINES.replace("name: data", "name: more"));
     lab.run(&["apply", &more]).code(0);
     watch.prints("more  available");
+    names.prints("volume/more\n");
+    both.prints("more  available");
+    objects.prints("\"entity\":\"volume/more\"");
+    for watch in [names, both, objects] {
+        watch.kill();
+    }
+    lab.run(&["get", "m", "-w", "-o", "custom-columns=N:.name"]).code(64);
     node.stopped().code(0);
     watch.says("waiting for the node");
     let node = stay(&lab);
