@@ -35,7 +35,7 @@ pub(super) struct GetArgs {
     /// Kinds: machines, machine-sets, machine-deployments, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications, models, accounts, and those that a program registers.
     #[arg(required = true, value_name = "KIND[/NAME]")]
     what: Vec<String>,
-    /// Only machines with these labels: `tier=front`, `tier=front,role!=writer`, `tier`, `!tier`
+    /// Only machines, and sets and deployments of machines, with these labels: `tier=front`, `tier=front,role!=writer`, `tier`, `!tier`
     #[arg(short = 'l', long, value_name = "LABELS")]
     selector: Option<Selector>,
     /// Only objects with these fields, as `-o json` shows them: `status=ready`, `status!=ready,provider=local`, `labels.tier=front`
@@ -109,7 +109,7 @@ fn query(wanted: &Wanted, args: &GetArgs, at: Option<At>) -> Result<Query, CliEr
     let kind = wanted.kind;
     if args.selector.is_some() && !has_labels(kind) {
         return Err(CliError::usage(format!("a {kind} has no labels"))
-            .next("leave --selector out; machines have labels"));
+            .next("leave --selector out; machines, machine sets and machine deployments have labels"));
     }
     Ok(Query::List { kind: kind.into(), selector: args.selector.clone().unwrap_or_default(), at })
 }

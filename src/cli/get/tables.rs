@@ -88,6 +88,7 @@ pub(in crate::cli) fn table(kind: &str, rows: &Value) -> Sheet {
                 (Column::always("DETAIL"), |row| text(&row["detail"])),
                 (Column::wide("PROTECTED"), |row| protected(row)),
                 (Column::wide("UID"), |row| text(&row["uid"])),
+                (Column::wide("LABELS"), |row| map(&row["labels"])),
             ],
             "machine-deployment" => &[
                 (Column::required("NAME"), |row| text(&row["name"])),
@@ -102,6 +103,7 @@ pub(in crate::cli) fn table(kind: &str, rows: &Value) -> Sheet {
                 (Column::wide("STRATEGY"), |row| text(&row["strategy"])),
                 (Column::wide("PROTECTED"), |row| protected(row)),
                 (Column::wide("UID"), |row| text(&row["uid"])),
+                (Column::wide("LABELS"), |row| map(&row["labels"])),
             ],
             "machine-class" => &[
                 (Column::required("NAME"), |row| text(&row["name"])),
@@ -246,9 +248,9 @@ pub(in crate::cli) fn written(value: &Value) -> Cell {
 /// A status in its colour.
 pub(in crate::cli) fn status(value: &Value) -> Cell {
     match value.as_str() {
-        Some(word @ ("ready" | "available" | "attached" | "reserved" | "settled" | "voter" | "complete")) => {
-            Cell::good(word)
-        }
+        Some(
+            word @ ("ready" | "available" | "attached" | "reserved" | "settled" | "voter" | "complete"),
+        ) => Cell::good(word),
         Some(word @ ("failed" | "lost" | "stale" | "unhealthy" | "degraded" | "stranger" | "stuck")) => Cell::bad(word),
         Some(word) => Cell::busy(word),
         None => Cell::none(),
