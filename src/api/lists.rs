@@ -18,7 +18,7 @@ struct List {
 }
 
 /// All kinds that this crate has, but for documents.
-const LISTS: [List; 11] = [
+const LISTS: [List; 12] = [
     List { kind: "machine", rows: |fleet| json(&view::machines(fleet)), row: |to| row(view::machines, to) },
     List { kind: "machine-set", rows: |fleet| json(&view::machine_sets(fleet)), row: |to| row(view::machine_sets, to) },
     List {
@@ -46,6 +46,7 @@ const LISTS: [List; 11] = [
     List { kind: "replica-set", rows: |fleet| json(&view::replica_sets(fleet)), row: |to| row(view::replica_sets, to) },
     List { kind: "member", rows: |fleet| json(&view::members(fleet)), row: |to| row(view::members, to) },
     List { kind: "policy", rows: |fleet| json(&view::policies(fleet)), row: |to| row(view::policies, to) },
+    List { kind: "provider", rows: |fleet| json(&view::providers(fleet)), row: |to| row(view::providers, to) },
 ];
 
 /// What a row of this list looks like.

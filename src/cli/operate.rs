@@ -20,7 +20,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct HoldArgs {
-    /// The machine or machine set: `machine/web`, `machine-set/web`
+    /// The machine, machine set or provider: `machine/web`, `machine-set/web`, `provider/local`
     #[arg(required = true, num_args = 1..=2, value_name = "KIND/NAME")]
     entity: Vec<String>,
     /// Reason, shown while it is held
@@ -33,7 +33,7 @@ pub(super) struct HoldArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct UnholdArgs {
-    /// The machine or machine set: `machine/web`, `machine-set/web`
+    /// The machine, machine set or provider: `machine/web`, `machine-set/web`, `provider/local`
     #[arg(required = true, num_args = 1..=2, value_name = "KIND/NAME")]
     entity: Vec<String>,
 }
@@ -80,7 +80,7 @@ pub(super) struct AdoptArgs {
 }
 
 /// What can be held.
-const HELD: [&str; 2] = ["machine", "machine-set"];
+const HELD: [&str; 3] = ["machine", "machine-set", "provider"];
 
 /// What can be protected.
 const PROTECTED: [&str; 6] = ["machine", "volume", "filesystem", "machine-set", "machine-deployment", "replica-set"];

@@ -48,7 +48,7 @@ mod tests {
 
     use uuid::Uuid;
 
-    use super::super::Budgets;
+    use super::super::{Budgets, Holds};
 
     fn id(n: u128) -> EffectId {
         EffectId(Uuid::from_u128(n))
@@ -68,7 +68,8 @@ mod tests {
             Box::pin(std::future::ready(Ok(known)))
         };
         let budgets = Budgets::new(&BTreeMap::new());
-        let calls = Calls::new(&budgets, None, Vec::new(), Duration::from_secs(1));
+        let holds = Holds::default();
+        let calls = Calls::new((&budgets, &holds), None, Vec::new(), Duration::from_secs(1));
         let judged = confirmed(&calls, &ids, results, Box::new(lookup)).await;
         judged.into_iter().map(|result| result.map_err(|fault| Some(fault.code))).collect()
     }
@@ -92,7 +93,8 @@ mod tests {
     async fn nothing_is_asked_where_nothing_was_said_to_be_missing() {
         let lookup = |_| -> BulkAnswer<'static, Lookup<()>> { panic!("nobody has to be asked") };
         let budgets = Budgets::new(&BTreeMap::new());
-        let calls = Calls::new(&budgets, None, Vec::new(), Duration::from_secs(1));
+        let holds = Holds::default();
+        let calls = Calls::new((&budgets, &holds), None, Vec::new(), Duration::from_secs(1));
         assert_eq!(confirmed(&calls, &[id(1)], vec![Ok(())], Box::new(lookup)).await, [Ok(())]);
     }
 }

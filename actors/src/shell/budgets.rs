@@ -10,7 +10,7 @@ use std::{
 use bailiwick_journal::StreamId;
 use tokio::{sync::oneshot, time::Instant};
 
-use super::Source;
+use super::{Holds, Source};
 use crate::{
     ports::{CallBudget, CallKind, CallQueue, Operation},
     vocab::Name,
@@ -184,6 +184,7 @@ impl State {
 /// The calls of one batch: what each of them may take, and that each has its turn.
 pub(super) struct Calls<'a> {
     budgets: &'a Budgets,
+    holds: &'a Holds,
     provider: Option<Name>,
     streams: Vec<StreamId>,
     /// The first call of a batch has had its turn before the batch began.
@@ -193,14 +194,23 @@ pub(super) struct Calls<'a> {
 }
 
 impl<'a> Calls<'a> {
-    pub(super) fn new(budgets: &'a Budgets, provider: Option<Name>, streams: Vec<StreamId>, limit: Duration) -> Self {
-        Self { budgets, provider, streams, is_paid: Cell::new(true), limit }
+    pub(super) fn new(
+        (budgets, holds): (&'a Budgets, &'a Holds),
+        provider: Option<Name>,
+        streams: Vec<StreamId>,
+        limit: Duration,
+    ) -> Self {
+        Self { budgets, holds, provider, streams, is_paid: Cell::new(true), limit }
     }
 
     /// Returns when the next call may go out.
     pub(super) async fn enter(&self, kind: CallKind) {
         let Some(provider) = &self.provider else { return };
-        if self.is_paid.replace(false) || self.budgets.of(Some(provider)).is_none() {
+        if self.is_paid.replace(false) {
+            return;
+        }
+        self.holds.passed(provider, kind).await;
+        if self.budgets.of(Some(provider)).is_none() {
             return;
         }
         let inside = || self.streams.iter().map(|stream| (stream.clone(), provider.clone()));

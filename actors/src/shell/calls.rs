@@ -99,7 +99,7 @@ impl<'a> At<'a> {
     /// The calls to a port that a batch comes to, each within its budget and its time.
     pub(super) fn calls<P: Port, W>(self, batch: &[Item<W>]) -> Calls<'a> {
         let limit = Duration::from_millis(P::call_timeout_ms(&self.services.policy().document));
-        Calls::new(&self.services.budgets, self.source.provider.clone(), streams(batch), limit)
+        Calls::new((&self.services.budgets, &self.services.holds), self.source.provider.clone(), streams(batch), limit)
     }
 }
 

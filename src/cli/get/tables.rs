@@ -142,6 +142,18 @@ pub(in crate::cli) fn table(kind: &str, rows: &Value) -> Sheet {
                 (Column::wide("TAGS"), |row| map(&row["tags"])),
                 (Column::wide("UID"), |row| text(&row["uid"])),
             ],
+            "provider" => &[
+                (Column::required("NAME"), |row| text(&row["name"])),
+                (Column::required("STATUS"), |row| status(&row["status"])),
+                (Column::always("HELD BY"), |row| text(&row["heldBy"])),
+                (Column::always("SINCE"), |row| moment(&row["heldSinceMs"])),
+                (Column::always("UNTIL"), |row| moment(&row["heldUntilMs"])),
+                (Column::always("REASON"), |row| text(&row["held"])),
+                (Column::always("WAITING"), |row| match row["waiting"].as_array().map_or(0, Vec::len) {
+                    0 => Cell::none(),
+                    waiting => waiting.to_string().into(),
+                }),
+            ],
             "space" => &[
                 (Column::required("NAME"), |row| text(&row["name"])),
                 (Column::always("SUBNETS"), |row| list(&row["says"]["subnets"])),
@@ -249,7 +261,7 @@ pub(in crate::cli) fn written(value: &Value) -> Cell {
 pub(in crate::cli) fn status(value: &Value) -> Cell {
     match value.as_str() {
         Some(
-            word @ ("ready" | "available" | "attached" | "reserved" | "settled" | "voter" | "complete"),
+            word @ ("ready" | "available" | "attached" | "reserved" | "settled" | "in-service" | "voter" | "complete"),
         ) => Cell::good(word),
         Some(word @ ("failed" | "lost" | "stale" | "unhealthy" | "degraded" | "stranger" | "stuck")) => Cell::bad(word),
         Some(word) => Cell::busy(word),

@@ -152,3 +152,43 @@ fn an_object_is_edited_and_a_refused_text_is_kept() {
     edit("true", "policy/default").code(0);
     node.stopped().code(0);
 }
+
+#[test]
+fn nothing_begins_while_a_provider_is_held_and_all_of_it_once_it_is_not() {
+    let lab = Lab::new();
+    let serve = || {
+        let node = lab.start(&["serve"]);
+        node.says("listening");
+        node
+    };
+    let node = serve();
+    lab.run(&["hold", "provider", "locla", "--reason", "disks"]).code(4).says("no provider named locla; it has ");
+    lab.run(&["hold", "provider/local", "--reason", "new disks"]).code(0);
+    let file = lab.manifest("habits.yaml", MACHINES);
+    lab.run(&["apply", &file]).code(0);
+    // A node that is killed knows it afterwards
+    node.kill();
+    let node = serve();
+    let out = |args: &[&str]| lab.run(args).code(0).out;
+    let waits = out(&["why-not", "machine/web", "ready"]);
+    assert!(waits.contains("provider local is held by uid:") && waits.contains(": new disks"), "{waits}");
+    assert!(waits.contains("`bailiwick unhold provider/local`"), "{waits}");
+    let status = out(&["status"]);
+    assert!(status.contains("no call to it begins, 2 objects wait for it"), "{status}");
+    let row = out(&["get", "provider", "local", "-o", "jsonpath={.status} {.held} {.waiting[*]}"]);
+    assert_eq!(row, "held new disks machine/web volume/data\n");
+    assert!(out(&["log", "provider", "local"]).contains("held, no call begins: new disks"));
+    assert!(out(&["who", "provider/local"]).contains("uid:") && out(&["why", "provider/local"]).contains("new disks"));
+    lab.run(&["delete", "provider/local"]).code(1).says("bailiwick unhold provider/local");
+    let made = |kind: &str| fs::read_dir(lab.local().join(kind)).map_or(0, |all| all.flatten().count());
+    assert_eq!((made("machines"), made("volumes")), (0, 0), "nothing was made");
+    lab.run(&["unhold", "provider/local"]).code(0);
+    lab.run(&["wait", "--timeout", "60s"]).code(0);
+    assert_eq!(
+        out(&["get", "machine/web", "volume/data", "--field", "status!=dying", "-o", "name"]),
+        "machine/web\nvolume/data\n"
+    );
+    assert_eq!((made("machines"), made("volumes")), (1, 1));
+    lab.run(&["down", "--timeout", "60s"]).code(0);
+    node.stopped().code(0);
+}
