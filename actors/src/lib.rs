@@ -20,6 +20,7 @@ pub mod machine_deployment;
 pub mod machine_set;
 pub mod member;
 pub mod policy;
+pub mod provider;
 pub mod replica_set;
 pub mod storage;
 pub mod volume;

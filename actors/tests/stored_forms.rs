@@ -72,6 +72,11 @@ fn stored_forms_of_machine_classes_are_as_they_were() {
 }
 
 #[test]
+fn stored_forms_of_providers_are_as_they_were() {
+    check("provider", samples::providers::provider());
+}
+
+#[test]
 fn stored_forms_of_documents_are_as_they_were() {
     check("document", samples::documents::document());
 }

@@ -1,7 +1,7 @@
 //! The actors above the journal: commands from end to end, and what an idle entity takes of memory.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::Path,
     process::Command,
     rc::Rc,
@@ -199,6 +199,7 @@ pub fn actors(kind: &str) -> Fallible<f64> {
             Limits::default(),
             policy,
             TakenOver::default(),
+            BTreeSet::new(),
         ));
         let schedule = ScheduleActor::new(services.clone()).start();
         let registry = Registry::new(services.clone(), schedule.clone()).start();

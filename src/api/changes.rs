@@ -4,7 +4,7 @@ use actix_web::{http::StatusCode, web};
 use bailiwick_actors::{
     contract::Decider,
     document::Role,
-    filesystem, machine_deployment, member, policy, replica_set,
+    filesystem, machine_deployment, member, policy, provider, replica_set,
     shell::{Answer, AnyCommand},
     vocab::{FaultClass, FaultCode, SizeMib, derived_uuid},
     volume,
@@ -107,6 +107,10 @@ async fn remove(asker: Asker, seen: Seen, remove: web::Json<Remove>) -> Result<w
     if let Some(policy) = remove.entities.iter().find(|stream| stream.kind() == policy::State::KIND) {
         return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{policy} cannot be removed"))
             .next("change it instead with `bailiwick apply`"));
+    }
+    if let Some(held) = remove.entities.iter().find(|stream| stream.kind() == provider::State::KIND) {
+        return Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", format!("{held} cannot be removed"))
+            .next(&format!("end its hold with `bailiwick unhold {held}`")));
     }
     if let Some(member) = remove.entities.iter().find(|stream| stream.kind() == member::State::KIND) {
         return Err(Failure::new(
@@ -244,6 +248,9 @@ pub(super) fn answered(node: &Handle, answer: Result<Answer, OperateError>) -> R
         Err(OperateError::Misdirected { .. } | OperateError::NotRetried { .. }) => Err(Failure::new(StatusCode::BAD_REQUEST, "misdirected", message)),
         Err(OperateError::NoInstance(_)) => Err(Failure::new(StatusCode::NOT_FOUND, "not-found", message)
             .next("`bailiwick harvest --dry-run` lists unmanaged instances; one that was just disowned appears after the next poll of its provider")),
+        Err(OperateError::NoProvider { .. }) => {
+            Err(Failure::new(StatusCode::NOT_FOUND, "not-found", message).next("hold one of them"))
+        }
         Err(OperateError::Ambiguous { .. }) => {
             Err(Failure::new(StatusCode::BAD_REQUEST, "ambiguous", message).next("choose one with --instance"))
         }

@@ -1,7 +1,9 @@
 //! The lists: every kind with its rows, and what they look like.
 
+use std::collections::BTreeSet;
+
 use bailiwick_actors::document;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -16,7 +18,7 @@ struct List {
 }
 
 /// All kinds that this crate has, but for documents.
-const LISTS: [List; 11] = [
+const LISTS: [List; 12] = [
     List { kind: "machine", rows: |fleet| json(&view::machines(fleet)), row: |to| row(view::machines, to) },
     List { kind: "machine-set", rows: |fleet| json(&view::machine_sets(fleet)), row: |to| row(view::machine_sets, to) },
     List {
@@ -44,6 +46,7 @@ const LISTS: [List; 11] = [
     List { kind: "replica-set", rows: |fleet| json(&view::replica_sets(fleet)), row: |to| row(view::replica_sets, to) },
     List { kind: "member", rows: |fleet| json(&view::members(fleet)), row: |to| row(view::members, to) },
     List { kind: "policy", rows: |fleet| json(&view::policies(fleet)), row: |to| row(view::policies, to) },
+    List { kind: "provider", rows: |fleet| json(&view::providers(fleet)), row: |to| row(view::providers, to) },
 ];
 
 /// What a row of this list looks like.
@@ -66,6 +69,16 @@ pub(super) fn rows(fleet: &Fleet, kind: &str) -> Option<Result<Value, Problem>> 
 pub(super) fn kinds() -> impl Iterator<Item = (&'static str, Describe)> {
     let documents = document::Kind::ALL.into_iter().map(|kind| (kind.as_str(), document_row as Describe));
     LISTS.iter().map(|list| (list.kind, list.row)).chain(documents)
+}
+
+/// The fields that rows of a kind can have; none where another program brings the kind.
+pub(crate) fn fields(kind: &str) -> BTreeSet<String> {
+    let Some((_, row)) = kinds().find(|(name, _)| *name == kind) else { return BTreeSet::new() };
+    let mut schemas =
+        SchemaGenerator::new(SchemaSettings::default().with(|settings| settings.inline_subschemas = true));
+    let schema = row(&mut schemas);
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    properties.map(|(name, _)| name.clone()).chain(["protected".to_owned()]).collect()
 }
 
 fn document_row(to: &mut SchemaGenerator) -> Schema {

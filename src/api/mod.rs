@@ -24,7 +24,7 @@ mod feed;
 mod index;
 mod jobs;
 mod journal;
-mod lists;
+pub(crate) mod lists;
 mod openapi;
 mod operate;
 mod questions;

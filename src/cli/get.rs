@@ -17,13 +17,13 @@ use super::{
     session,
 };
 use crate::{
-    api::query::Query,
+    api::{lists::fields, query::Query},
     manifest::nearest,
     view::{At, Selector, has_labels},
 };
 
 pub(super) use kinds::{kind_of, plural};
-pub(super) use tables::{age, left_until, list, map, status, table, text};
+pub(super) use tables::{age, left_until, list, map, status, table, text, written};
 
 use select::FieldSelector;
 use wanted::{Asked, Wanted};
@@ -32,10 +32,10 @@ use wanted::{Asked, Wanted};
 pub(super) struct GetArgs {
     /// A kind, several with commas, or `all`; names may follow, or stand after a slash: `machines`, `machines,volumes`, `machine web db`, `machine/web volume/data`
     ///
-    /// Kinds: machines, machine-sets, machine-deployments, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications, models, accounts, and those that a program registers.
+    /// Kinds: machines, machine-sets, machine-deployments, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, providers, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications, models, accounts, and those that a program registers.
     #[arg(required = true, value_name = "KIND[/NAME]")]
     what: Vec<String>,
-    /// Only machines with these labels: `tier=front`, `tier=front,role!=writer`, `tier`, `!tier`
+    /// Only machines, and sets and deployments of machines, with these labels: `tier=front`, `tier=front,role!=writer`, `tier`, `!tier`
     #[arg(short = 'l', long, value_name = "LABELS")]
     selector: Option<Selector>,
     /// Only objects with these fields, as `-o json` shows them: `status=ready`, `status!=ready,provider=local`, `labels.tier=front`
@@ -56,50 +56,60 @@ pub(super) fn main(global: &Global, args: GetArgs) -> Result<Exit, CliError> {
     let asked = Asked::read(global, &args.what)?;
     let at = session::at(args.at.as_deref())?;
     if args.watch {
-        let Asked::One(wanted) = &asked else {
-            return Err(CliError::usage("one kind is watched at a time").next("write `bailiwick get KIND --watch`"));
-        };
-        let query = query(wanted, &args, None)?;
-        require(wanted, &listed(session::ask_node(global, &query)?))?;
-        let list = || chosen(listed(session::ask_node(global, &query)?), wanted, &args);
-        return watch::watch(global, list, wanted.kind);
+        let of_node = |lists: &[Query]| lists.iter().map(|list| session::ask_node(global, list)).collect();
+        return watch::watch(global, &asked, |named| parts(&asked, &args, None, named, of_node));
     }
-    show(global, &asked, &parts(global, &asked, &args, at)?)?;
+    let parts = parts(&asked, &args, at, Named::Exist, |lists| session::ask_all(global, lists))?;
+    show(global, &asked, &parts)?;
     Ok(Exit::Ok)
+}
+
+/// Rows, kind by kind.
+type Part = (&'static str, Vec<Value>);
+
+/// Whether the objects that are named have to be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    Exist,
+    MayBeGone,
 }
 
 /// The rows that are wanted, in the order that is, kind by kind.
 fn parts(
-    global: &Global,
     asked: &Asked,
     args: &GetArgs,
     at: Option<At>,
-) -> Result<Vec<(&'static str, Vec<Value>)>, CliError> {
+    named: Named,
+    ask: impl Fn(&[Query]) -> Result<Vec<Value>, CliError>,
+) -> Result<Vec<Part>, CliError> {
     let is_of_all = *asked == Asked::Everything;
     let mut kinds = asked.kinds();
     // Who asks for everything with labels asks for what has some.
     kinds.retain(|wanted| !is_of_all || args.selector.is_none() || has_labels(wanted.kind));
     let lists: Vec<Query> = kinds.iter().map(|wanted| query(wanted, args, at)).collect::<Result<_, _>>()?;
-    let (mut parts, mut unknown) = (Vec::new(), None);
-    for (wanted, answer) in kinds.iter().zip(session::ask_all(global, &lists)?) {
+    let (mut parts, mut is_known, mut unknown) = (Vec::new(), false, None);
+    for (wanted, answer) in kinds.iter().zip(ask(&lists)?) {
         let rows = listed(answer);
-        require(wanted, &rows)?;
-        match chosen(rows, wanted, args) {
+        if named == Named::Exist {
+            require(wanted, &rows)?;
+        }
+        let chosen = chosen(rows, wanted, args);
+        is_known |= chosen.is_ok();
+        match chosen {
             // A field that another kind has.
             Err(error) if is_of_all => unknown = unknown.or(Some(error)),
             Ok(rows) if is_of_all && rows.is_empty() => (),
             rows => parts.push((wanted.kind, rows?)),
         }
     }
-    unknown.filter(|_| parts.is_empty()).map_or(Ok(parts), Err)
+    unknown.filter(|_| !is_known).map_or(Ok(parts), Err)
 }
 
 fn query(wanted: &Wanted, args: &GetArgs, at: Option<At>) -> Result<Query, CliError> {
     let kind = wanted.kind;
     if args.selector.is_some() && !has_labels(kind) {
-        return Err(
-            CliError::usage(format!("a {kind} has no labels")).next("leave --selector out; machines have labels")
-        );
+        return Err(CliError::usage(format!("a {kind} has no labels"))
+            .next("leave --selector out; machines, machine sets and machine deployments have labels"));
     }
     Ok(Query::List { kind: kind.into(), selector: args.selector.clone().unwrap_or_default(), at })
 }
@@ -117,13 +127,13 @@ fn require(Wanted { kind, names }: &Wanted, rows: &[Value]) -> Result<(), CliErr
 }
 
 fn chosen(mut rows: Vec<Value>, wanted: &Wanted, args: &GetArgs) -> Result<Vec<Value>, CliError> {
-    let names = &wanted.names;
+    let (names, possible) = (&wanted.names, fields(wanted.kind));
     rows.retain(|row| names.is_empty() || names.iter().any(|name| row["name"] == name.as_str()));
     if let Some(field) = &args.field {
-        field.keep(&mut rows)?;
+        field.keep(&mut rows, &possible)?;
     }
     if let Some(field) = &args.sort_by {
-        select::sort(&mut rows, field)?;
+        select::sort(&mut rows, field, &possible)?;
     }
     Ok(rows)
 }
@@ -132,7 +142,7 @@ fn chosen(mut rows: Vec<Value>, wanted: &Wanted, args: &GetArgs) -> Result<Vec<V
 fn show(global: &Global, asked: &Asked, parts: &[(&'static str, Vec<Value>)]) -> Result<(), CliError> {
     if let Format::Picked(_) = &global.output {
         let mut objects: Vec<Value> =
-            parts.iter().flat_map(|(kind, rows)| rows.iter().map(|row| named(kind, row))).collect();
+            parts.iter().flat_map(|(kind, rows)| rows.iter().map(|row| with_kind(kind, row))).collect();
         let picked = if asked.is_one_object() && objects.len() == 1 {
             objects.remove(0)
         } else {
@@ -161,7 +171,7 @@ fn sheet(format: &Format, kind: &str, rows: &Value) -> Sheet {
 }
 
 /// A row that says of what kind it is.
-fn named(kind: &str, row: &Value) -> Value {
+fn with_kind(kind: &str, row: &Value) -> Value {
     let mut row = row.clone();
     row["kind"] = kind.into();
     row["entity"] = format!("{kind}/{}", row["name"].as_str().unwrap_or_default()).into();

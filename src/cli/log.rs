@@ -10,8 +10,8 @@ use super::{
     Global,
     exit::{CliError, Exit},
     follow,
-    get::{kind_of, text},
-    named::entity,
+    get::{kind_of, text, written},
+    named::{entity, spelled},
     output::{self, Cell, Column, Table},
     session,
 };
@@ -19,9 +19,9 @@ use crate::api::query::{LIMIT_DEFAULT, PAGE_MAX, Parameters, Query, moment_text}
 
 #[derive(Debug, Args)]
 pub(super) struct LogArgs {
-    /// Only this object: `machine/web`, `supervisor/storage`
-    #[arg(value_name = "KIND/NAME")]
-    entity: Option<String>,
+    /// Only this object: `machine/web`, `machine web`, `supervisor/storage`
+    #[arg(num_args = 1..=2, value_name = "KIND/NAME")]
+    entity: Vec<String>,
     /// Only objects of this kind
     #[arg(long, value_name = "KIND", conflicts_with = "entity")]
     kind: Option<String>,
@@ -58,8 +58,8 @@ pub(super) fn main(global: &Global, args: LogArgs) -> Result<Exit, CliError> {
     if args.limit == 0 {
         return Err(CliError::usage("--limit 0 would show nothing").next("use --limit 1 or more, or leave it out"));
     }
-    let (entity, kind) =
-        (args.entity.as_deref().map(meant).transpose()?, args.kind.as_deref().map(any_kind).transpose()?);
+    let named = (!args.entity.is_empty()).then(|| meant(&spelled(&args.entity)?)).transpose()?;
+    let (entity, kind) = (named, args.kind.as_deref().map(any_kind).transpose()?);
     let (entity, not_ours) = entity.map_or((None, None), |(entity, not_ours)| (Some(entity), not_ours));
     let (kind, not_ours) = kind.map_or((None, not_ours), |(kind, not_ours)| (Some(kind), not_ours));
     let of = Parameters { entity: entity.clone(), kind: kind.clone(), ..Parameters::default() };
@@ -81,7 +81,7 @@ pub(super) fn main(global: &Global, args: LogArgs) -> Result<Exit, CliError> {
         return follow(global, filter);
     }
     let answer = Value::Array(newest(filter, args.limit, |query| session::ask(global, query))?);
-    global.output.show(&answer, || table(&answer))?;
+    global.output.show_list(&answer, || table(&answer))?;
     if !global.output.is_for_programs() && answer.as_array().is_some_and(Vec::is_empty) {
         let _ = writeln!(anstream::stderr(), "no decision matches; `bailiwick log -o wide` shows codes and principals");
     }
@@ -218,10 +218,10 @@ fn table(answer: &Value) -> Table<9> {
     let mut table = Table::of([
         Column::required("ENTRY"),
         Column::required("TIME"),
-        Column::required("STREAM"),
-        Column::required("WHAT"),
+        Column::sentence("STREAM"),
+        Column::sentence("WHAT"),
         Column::required("OUTCOME"),
-        Column::required("BECAUSE"),
+        Column::sentence("BECAUSE"),
         Column::wide("WHO"),
         Column::wide("CAUSE"),
         Column::wide("CODE"),
@@ -235,7 +235,7 @@ fn table(answer: &Value) -> Table<9> {
         };
         table.add([
             text(&row["position"]),
-            text(&row["time"]),
+            written(&row["time"]),
             text(&row["stream"]),
             what(row).into(),
             outcome,

@@ -188,7 +188,11 @@ enum Command {
     /// Retry now what failed or waits for its next attempt
     #[command(visible_alias = "retry-provisioning")]
     Retry(retry::RetryArgs),
-    /// Hold a machine or a machine set: the node takes no action on it by itself
+    /// Hold a machine, machine set or provider: the node takes no action on it by itself
+    ///
+    /// While a provider is held, no call begins that changes something there: nothing is created, deleted, attached, detached or
+    /// mounted. What was to be done waits, and is done once the hold ends. The provider is still looked at, and calls that
+    /// had begun are awaited.
     Hold(operate::HoldArgs),
     /// End a hold; the node does what was held back
     Unhold(operate::UnholdArgs),

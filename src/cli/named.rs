@@ -33,6 +33,20 @@ pub(super) fn entity(text: &str) -> Result<StreamId, CliError> {
     stream(kind_of(kind)?, name)
 }
 
+/// The entity that people name in one word or in two: `machine/web`, `machine web`.
+pub(super) fn one(words: &[String]) -> Result<StreamId, CliError> {
+    entity(&spelled(words)?)
+}
+
+/// The same as one word, whatever its kind is.
+pub(super) fn spelled(words: &[String]) -> Result<String, CliError> {
+    match words {
+        [word] => Ok(word.clone()),
+        [kind, name] if !words.iter().any(|word| word.contains('/')) => Ok(format!("{kind}/{name}")),
+        _ => Err(CliError::usage("one object is named at a time").next("write KIND/NAME, such as machine/web")),
+    }
+}
+
 fn stream(kind: &str, name: &str) -> Result<StreamId, CliError> {
     StreamId::new(kind, name).map_err(|error| CliError::usage(error.to_string()))
 }
@@ -109,5 +123,16 @@ mod tests {
         assert_eq!(read("m web db").expect("two"), streams(&["machine/web", "machine/db"]));
         assert_eq!(read("machine/web v/data").expect("two"), streams(&["machine/web", "volume/data"]));
         assert!(read("web").is_err() && read("web db").is_err() && read("machine db/x").is_err());
+    }
+
+    #[test]
+    fn one_object_is_named_in_one_word_or_in_two() {
+        let read = |line: &str| one(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        for line in ["machine/web", "machine web", "m web"] {
+            assert_eq!(read(line).expect(line).as_str(), "machine/web");
+        }
+        for line in ["web", "machine/web volume/data", "machine/web db", "machine web db"] {
+            assert!(read(line).is_err(), "{line}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::{
     Global,
     exit::{CliError, Exit},
     moment::Moment,
-    named::entity,
+    named,
     output::{Column, Table},
     session,
 };
@@ -20,9 +20,9 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct HoldArgs {
-    /// The machine or machine set: `machine/web`, `machine-set/web`
-    #[arg(value_name = "KIND/NAME")]
-    entity: String,
+    /// The machine, machine set or provider: `machine/web`, `machine-set/web`, `provider/local`
+    #[arg(required = true, num_args = 1..=2, value_name = "KIND/NAME")]
+    entity: Vec<String>,
     /// Reason, shown while it is held
     #[arg(long, value_name = "TEXT")]
     reason: String,
@@ -33,37 +33,37 @@ pub(super) struct HoldArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct UnholdArgs {
-    /// The machine or machine set: `machine/web`, `machine-set/web`
-    #[arg(value_name = "KIND/NAME")]
-    entity: String,
+    /// The machine, machine set or provider: `machine/web`, `machine-set/web`, `provider/local`
+    #[arg(required = true, num_args = 1..=2, value_name = "KIND/NAME")]
+    entity: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct ProtectArgs {
     /// The machine, storage or set: `machine/web`, `volume/data`, `machine-set/web`
-    #[arg(value_name = "KIND/NAME")]
-    entity: String,
+    #[arg(required = true, num_args = 1..=2, value_name = "KIND/NAME")]
+    entity: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct ThawArgs {
     /// The machine set: `machine-set/web`
-    #[arg(value_name = "machine-set/NAME")]
-    entity: String,
+    #[arg(required = true, num_args = 1..=2, value_name = "machine-set/NAME")]
+    entity: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct MachineArgs {
     /// The machine: `machine/web`
-    #[arg(value_name = "machine/NAME")]
-    entity: String,
+    #[arg(required = true, num_args = 1..=2, value_name = "machine/NAME")]
+    entity: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct KeepArgs {
     /// The machine: `machine/web`
-    #[arg(value_name = "machine/NAME")]
-    entity: String,
+    #[arg(required = true, num_args = 1..=2, value_name = "machine/NAME")]
+    entity: Vec<String>,
     /// How long it is kept: `90m`, `2h`
     #[arg(long = "for", value_name = "TIME", value_parser = super::wait::duration)]
     period: std::time::Duration,
@@ -72,15 +72,15 @@ pub(super) struct KeepArgs {
 #[derive(Debug, Args)]
 pub(super) struct AdoptArgs {
     /// The machine: `machine/web`
-    #[arg(value_name = "machine/NAME")]
-    entity: String,
+    #[arg(required = true, num_args = 1..=2, value_name = "machine/NAME")]
+    entity: Vec<String>,
     /// The provider's id of the instance, if several have the machine's name
     #[arg(long, value_name = "INSTANCE")]
     instance: Option<String>,
 }
 
 /// What can be held.
-const HELD: [&str; 2] = ["machine", "machine-set"];
+const HELD: [&str; 3] = ["machine", "machine-set", "provider"];
 
 /// What can be protected.
 const PROTECTED: [&str; 6] = ["machine", "volume", "filesystem", "machine-set", "machine-deployment", "replica-set"];
@@ -146,8 +146,8 @@ pub(super) fn disown(global: &Global, args: MachineArgs) -> Result<Exit, CliErro
 }
 
 /// Asks an entity of one of these kinds.
-fn ask(global: &Global, name: &str, kinds: &[&str], verb: Verb) -> Result<Exit, CliError> {
-    let entity = entity(name)?;
+fn ask(global: &Global, words: &[String], kinds: &[&str], verb: Verb) -> Result<Exit, CliError> {
+    let entity = named::one(words)?;
     if !kinds.contains(&entity.kind()) {
         let words: Vec<String> = kinds.iter().map(|kind| format!("a {}", kind.replace('-', " "))).collect();
         let forms: Vec<String> = kinds.iter().map(|kind| format!("{kind}/NAME")).collect();

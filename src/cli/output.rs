@@ -215,14 +215,19 @@ impl Format {
         Ok(())
     }
 
-    /// Writes the last row of a table alone, as it would stand below the others.
+    /// Writes the last row of a table alone, as it would stand below the others; with a heading and titles, if one is given.
     ///
     /// # Errors
     /// As [`Self::show`].
-    pub fn show_last(&self, sheet: Sheet) -> Result<(), OutputError> {
+    pub fn show_last(&self, heading: Option<&str>, sheet: Sheet) -> Result<(), OutputError> {
         let sheet = if *self == Self::Wide { sheet } else { sheet.narrow() };
         let sheet = room().filter(|_| *self == Self::Table).map_or(sheet.clone(), |room| sheet.fitted(room));
         let mut out = standard();
+        if let Some(heading) = heading {
+            let bold = style::HEADING;
+            writeln!(out, "\n{bold}{}{bold:#}", harmless(heading))?;
+            sheet.write_titles(&mut out)?;
+        }
         sheet.write_last(&mut out)?;
         Ok(out.flush()?)
     }

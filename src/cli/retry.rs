@@ -7,8 +7,7 @@ use uuid::Uuid;
 use super::{
     Global,
     exit::{CliError, Exit},
-    named::entity,
-    operate,
+    named, operate,
     output::lines,
     session,
 };
@@ -19,10 +18,10 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct RetryArgs {
-    /// The object: `machine/web`, `volume/data`, `attachment/web:data`
-    #[arg(value_name = "KIND/NAME", required_unless_present_any = ["fault", "transient"])]
+    /// The object: `machine/web`, `machine web`, `volume/data`, `attachment/web:data`
+    #[arg(num_args = 1..=2, value_name = "KIND/NAME", required_unless_present_any = ["fault", "transient"])]
     #[arg(conflicts_with_all = ["fault", "transient"])]
-    entity: Option<String>,
+    entity: Vec<String>,
     /// Everything that failed with this fault (`resource-exhausted`); may be given more than once
     #[arg(long, value_name = "CODE")]
     fault: Vec<String>,
@@ -33,8 +32,9 @@ pub(super) struct RetryArgs {
 
 pub(super) fn main(global: &Global, args: RetryArgs) -> Result<Exit, CliError> {
     let id = Some(Uuid::new_v4());
-    if let Some(name) = &args.entity {
-        let decided: Decided = session::send(global, "/v1/retry", &Retry { entity: entity(name)?, id })?;
+    if !args.entity.is_empty() {
+        let entity = named::one(&args.entity)?;
+        let decided: Decided = session::send(global, "/v1/retry", &Retry { entity, id })?;
         operate::show(global, &decided)?;
         return Ok(Exit::Ok);
     }

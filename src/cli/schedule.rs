@@ -5,7 +5,7 @@ use clap::Args;
 use super::{
     Global,
     exit::{CliError, Exit},
-    get::{age, text},
+    get::{age, text, written},
     output::{Column, Table},
     session,
 };
@@ -29,10 +29,15 @@ fn a_page(text: &str) -> Result<usize, String> {
 pub(super) fn main(global: &Global, args: ScheduleArgs) -> Result<Exit, CliError> {
     let at = session::at(args.at.as_deref())?;
     let answer = session::ask(global, &Query::Schedule { limit: args.next, at })?;
-    global.output.show(&answer, || {
-        let mut table = Table::of(["DUE", "IN", "ENTITY", "WHY"].map(Column::required));
+    global.output.show_list(&answer, || {
+        let mut table = Table::of([
+            Column::required("DUE"),
+            Column::required("IN"),
+            Column::sentence("ENTITY"),
+            Column::sentence("WHY"),
+        ]);
         for row in answer.as_array().into_iter().flatten() {
-            table.add([text(&row["due"]), age(&row["inMs"]), text(&row["entity"]), text(&row["why"])]);
+            table.add([written(&row["due"]), age(&row["inMs"]), text(&row["entity"]), text(&row["why"])]);
         }
         table
     })?;

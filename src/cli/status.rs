@@ -23,7 +23,7 @@ pub(super) struct StatusArgs {
 pub(super) fn main(global: &Global, args: StatusArgs) -> Result<Exit, CliError> {
     let at = session::at(args.at.as_deref())?;
     let answer = session::ask(global, &Query::Status { at })?;
-    global.output.show(&answer, || table(&answer))?;
+    global.output.show_list(&answer, || table(&answer))?;
     Ok(Exit::Ok)
 }
 

@@ -9,8 +9,7 @@ use serde_json::Value;
 use super::{
     Global,
     exit::{CliError, Exit},
-    log,
-    named::entity,
+    log, named,
     output::{Column, Table},
     session,
 };
@@ -18,9 +17,9 @@ use crate::api::query::Parameters;
 
 #[derive(Debug, Args)]
 pub(super) struct WhoArgs {
-    /// The object: `machine/web`
-    #[arg(value_name = "KIND/NAME")]
-    entity: String,
+    /// The object: `machine/web`, `machine web`
+    #[arg(required = true, num_args = 1..=2, value_name = "KIND/NAME")]
+    entity: Vec<String>,
     /// As of this moment: an entry (`@41`), a time, or how long ago (`-2h`)
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
@@ -44,7 +43,7 @@ struct Part {
 }
 
 pub(super) fn main(global: &Global, args: WhoArgs) -> Result<Exit, CliError> {
-    let entity = entity(&args.entity)?;
+    let entity = named::one(&args.entity)?;
     let at = session::at(args.at.as_deref())?.map(crate::api::query::moment_text);
     let filter = Parameters { entity: Some(entity), at, ..Parameters::default() };
     let rows = log::newest(filter, usize::MAX, |query| session::ask(global, query))?;

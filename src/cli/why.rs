@@ -7,6 +7,7 @@ use super::{
     Global,
     exit::{CliError, Exit},
     log::{meant, refuse_unknown},
+    named::spelled,
     output::{self, Table},
     session,
 };
@@ -17,12 +18,10 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub(super) struct WhyArgs {
-    /// The object (`machine/web`, `attachment/web:data`, `supervisor/machines`), or an entry (`@41`)
-    #[arg(value_name = "KIND/NAME|@POSITION")]
-    about: String,
-    /// One aspect of the object: phase, health, vote, status, effect, ... [default: the last thing that mattered]
-    #[arg(value_name = "FACT")]
-    side: Option<String>,
+    /// The object (`machine/web`, `machine web`, `attachment/web:data`, `supervisor/machines`), or an entry (`@41`); then one
+    /// aspect of the object, if you like: phase, health, vote, status, effect, ... [default: the last thing that mattered]
+    #[arg(required = true, num_args = 1..=3, value_name = "KIND/NAME|@POSITION")]
+    about: Vec<String>,
     /// Show what followed from it, instead of what led to it
     #[arg(long)]
     forward: bool,
@@ -32,7 +31,7 @@ pub(super) struct WhyArgs {
 }
 
 pub(super) fn main(global: &Global, args: WhyArgs) -> Result<Exit, CliError> {
-    let (about, not_ours) = about(&args.about, args.side.as_deref())?;
+    let (about, not_ours) = about(&args.about)?;
     if let About::Entity { entity, .. } = &about {
         let of = Parameters { entity: Some(entity.clone()), ..Parameters::default() };
         refuse_unknown(global, of, not_ours)?;
@@ -46,7 +45,12 @@ pub(super) fn main(global: &Global, args: WhyArgs) -> Result<Exit, CliError> {
     Ok(Exit::Ok)
 }
 
-fn about(text: &str, side: Option<&str>) -> Result<(About, Option<CliError>), CliError> {
+/// What is asked about: `machine/web`, `machine web`, `@41`; after an object may stand one aspect of it.
+fn about(words: &[String]) -> Result<(About, Option<CliError>), CliError> {
+    let in_one = words.first().is_some_and(|word| word.contains(['/', '@']));
+    let (object, side) = words.split_at(words.len().min(if in_one { 1 } else { 2 }));
+    let (text, side) = (&*spelled(object)?, (!side.is_empty()).then(|| side.join(" ")));
+    let side = side.as_deref();
     let Some(position) = text.strip_prefix('@') else {
         let side = side.map(Side::parse).transpose().map_err(|error| CliError::usage(error.to_string()))?;
         let (entity, not_ours) = meant(text)?;

@@ -6,7 +6,7 @@ use super::{
     Global,
     exit::{CliError, Exit},
     get::left_until,
-    named::entity,
+    named,
     output::{Column, Table},
     session,
 };
@@ -18,8 +18,8 @@ use crate::{
 #[derive(Debug, Args)]
 pub(super) struct WhyNotArgs {
     /// A machine, storage, a set, a replica set or a member of one: `machine/web`, `volume/data`, `attachment/web:data`
-    #[arg(value_name = "KIND/NAME")]
-    entity: String,
+    #[arg(required = true, num_args = 1..=2, value_name = "KIND/NAME")]
+    entity: Vec<String>,
     /// The state it is not in: ready and removed for all, running and replaced for machines, attached and mounted for
     /// storage, at-its-number for sets, voting for members
     #[arg(value_name = "WANTED", value_parser = WANTED)]
@@ -30,7 +30,7 @@ pub(super) struct WhyNotArgs {
 }
 
 pub(super) fn main(global: &Global, args: WhyNotArgs) -> Result<Exit, CliError> {
-    let entity = entity(&args.entity)?;
+    let entity = named::one(&args.entity)?;
     if !can_be_asked(entity.kind(), &args.wanted) {
         let message = format!("why-not cannot answer `{}` for {entity}", args.wanted);
         let next = format!("{}; `bailiwick describe {entity}` shows its state", askable(entity.kind()));

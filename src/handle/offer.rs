@@ -167,6 +167,13 @@ struct Beneath {
 }
 
 impl Offer {
+    /// All of them, by name.
+    pub fn names(&self) -> BTreeSet<&Name> {
+        let Self { machines, volumes, filesystems, engines, custom, inside, .. } = self;
+        let custom = custom.values().flatten();
+        [machines, volumes, filesystems, engines, inside].into_iter().flatten().chain(custom).collect()
+    }
+
     /// Whether everything that is asked for can be made here.
     ///
     /// # Errors

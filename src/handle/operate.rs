@@ -4,6 +4,7 @@ use bailiwick_actors::{
     contract::Decider,
     machine, machine_set,
     ports::{InstanceStatus, MachineInstance},
+    provider,
     shell::{Answer, AnyCommand, AskError},
     supervisor::machines::SightingStatus,
     vocab::{Name, Timestamp},
@@ -29,6 +30,8 @@ pub enum OperateError {
     NotFound(StreamId),
     #[error("no provider lists an unmanaged instance for {0}")]
     NoInstance(StreamId),
+    #[error("this node has no provider named {name}; it has {known}")]
+    NoProvider { name: String, known: String },
     #[error("several instances have the name of {object}: {}", names.join(", "))]
     Ambiguous { object: StreamId, names: Vec<String> },
     #[error(transparent)]
@@ -43,11 +46,28 @@ impl Handle {
     /// # Errors
     /// As [`OperateError`].
     pub async fn operate(&self, object: &StreamId, verb: Verb, id: Uuid) -> Result<Answer, OperateError> {
-        let command = self.look(|fleet| command(fleet, object, verb))??;
+        let command = self.look(|fleet| match command(fleet, object, verb) {
+            Ok(command) => self.has_provider(fleet, object).map(|()| command),
+            Err(error) => Err(error),
+        })??;
         Ok(self.ask(object.clone(), command, id).await?)
     }
 
-    /// Has the node do nothing by itself to a machine, or to a machine set, until this moment by the host's clock, or until
+    /// Whether a provider that is meant is one of this node, or was held before.
+    fn has_provider(&self, fleet: &Fleet, object: &StreamId) -> Result<(), OperateError> {
+        let name = object.name();
+        if object.kind() != provider::State::KIND || fleet.exists(object) {
+            return Ok(());
+        }
+        let all = self.shared.offer.names();
+        if all.iter().any(|known| known.as_str() == name) {
+            return Ok(());
+        }
+        let known = all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        Err(OperateError::NoProvider { name: name.to_owned(), known })
+    }
+
+    /// Has the node do nothing by itself to a machine, or to a machine set, or begin no call to a provider, until this moment by the host's clock, or until
     /// somebody ends it.
     ///
     /// # Errors
@@ -90,27 +110,35 @@ impl Handle {
 /// What an order comes to.
 fn command(fleet: &Fleet, entity: &StreamId, verb: Verb) -> Result<AnyCommand, OperateError> {
     let (is_machine, is_set) = (entity.kind() == machine::State::KIND, entity.kind() == machine_set::State::KIND);
+    let is_provider = entity.kind() == provider::State::KIND;
     let (works_for, is_meant) = match verb {
         Verb::Protect | Verb::Unprotect => {
             let kinds = "machines, volumes, filesystems, machine sets, machine deployments and replica sets";
             (kinds, protecting(entity, true).is_some())
         }
-        Verb::Hold { .. } | Verb::Unhold => ("machines and machine sets", is_machine || is_set),
+        Verb::Hold { .. } | Verb::Unhold => {
+            ("machines, machine sets and providers", is_machine || is_set || is_provider)
+        }
         Verb::Thaw => ("machine sets", is_set),
         Verb::Adopt { .. } | Verb::Disown | Verb::Keep { .. } | Verb::Unkeep => ("machines", is_machine),
     };
     if !is_meant {
         return Err(OperateError::Misdirected { works_for, kind: entity.kind().to_owned() });
     }
-    if !fleet.exists(entity) {
+    if !is_provider && !fleet.exists(entity) {
         return Err(OperateError::NotFound(entity.clone()));
     }
     let of_machine = |command: machine::Command| AnyCommand::from(command);
     Ok(match verb {
-        Verb::Hold { reason, until_ms, for_ms } => match (is_set, end_of_hold(fleet, until_ms, for_ms)) {
-            (true, until) => AnyCommand::from(machine_set::Command::Hold { reason, until }),
-            (false, until) => of_machine(machine::Command::Hold { reason, until }),
-        },
+        Verb::Hold { reason, until_ms, for_ms } => {
+            let until = end_of_hold(fleet, until_ms, for_ms);
+            match () {
+                () if is_provider => AnyCommand::from(provider::Command::Hold { reason, until }),
+                () if is_set => AnyCommand::from(machine_set::Command::Hold { reason, until }),
+                () => of_machine(machine::Command::Hold { reason, until }),
+            }
+        }
+        Verb::Unhold if is_provider => AnyCommand::from(provider::Command::Unhold),
         Verb::Unhold if is_set => AnyCommand::from(machine_set::Command::Unhold),
         Verb::Unhold => of_machine(machine::Command::Unhold),
         Verb::Protect | Verb::Unprotect => {

@@ -7,7 +7,7 @@ use bailiwick_actors::{
     attachment::{self, Attached},
     contract::Decider,
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
-    policy, replica_set,
+    policy, provider, replica_set,
     shell::{AnyCommand, Kind},
     storage::{self, Provisioned},
     vocab::Added,
@@ -72,7 +72,7 @@ pub(crate) fn add<K: CustomKind>() {
     ADDED.add(&Of::<K>::ENTRY);
 }
 
-static KINDS: [KindEntry; 11] = [
+static KINDS: [KindEntry; 12] = [
     entry::<machine::State>(),
     entry::<machine_class::State>(),
     entry::<machine_set::State>(),
@@ -84,6 +84,7 @@ static KINDS: [KindEntry; 11] = [
     entry::<replica_set::State>(),
     entry::<member::State>(),
     entry::<policy::State>(),
+    entry::<provider::State>(),
 ];
 
 /// The kind of that name, unless it is a kind of documents.
@@ -222,6 +223,10 @@ impl Changed for replica_set::State {
 impl Changed for member::State {}
 
 impl Changed for policy::State {
+    const RANK: u8 = 0;
+}
+
+impl Changed for provider::State {
     const RANK: u8 = 0;
 }
 

@@ -9,10 +9,11 @@ use std::{
 
 use actix::System;
 use bailiwick_actors::{
-    contract::StoredError,
+    contract::{Decider, StoredError},
     custom::Provider,
     machine,
     ports::{CallBudget, Clock, SecretData},
+    provider,
     shell::{AnyCommand, AnyProvider, AskError, AskGroup, AssembleError, Limits, Origin, Providers, Running, assemble},
     vocab::{Added, Name, Timestamp, derived_uuid, hex},
 };
@@ -373,6 +374,13 @@ impl Course {
                 let command = machine::Command::Hold { reason: reason.clone(), until: for_ms.map(after) };
                 self.ask(running, one(machine, command)).await?;
             }
+            Happening::HoldProvider { provider, reason, for_ms } => {
+                let command = provider::Command::Hold { reason: reason.clone(), until: for_ms.map(after) };
+                self.ask(running, of_provider(provider, command)).await?;
+            }
+            Happening::UnholdProvider(provider) => {
+                self.ask(running, of_provider(provider, provider::Command::Unhold)).await?;
+            }
             Happening::Protect { entity, on } => {
                 let asked = protecting(entity, *on).map(|command| (entity.clone(), command));
                 self.ask(running, asked.into_iter().collect()).await?;
@@ -488,6 +496,11 @@ impl Course {
 
 fn one(machine: &Name, command: machine::Command) -> Vec<(StreamId, AnyCommand)> {
     let stream = StreamId::new("machine", machine.as_str()).expect("names are checked");
+    vec![(stream, AnyCommand::from(command))]
+}
+
+fn of_provider(provider: &Name, command: provider::Command) -> Vec<(StreamId, AnyCommand)> {
+    let stream = StreamId::new(provider::State::KIND, provider.as_str()).expect("names are checked");
     vec![(stream, AnyCommand::from(command))]
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
     contract::{Decider, StoredError},
-    filesystem, filesystem_attachment, machine, machine_deployment,
+    filesystem, filesystem_attachment, machine, machine_deployment, provider,
     shell::Kind,
     supervisor::storage::zone_of,
     vocab::{EffectId, FaultCode, Life, Name, Outlook, Timestamp, Zone},
@@ -143,7 +143,8 @@ impl Observer {
 
     /// What only an operator sets going again before that moment: machines without an instance because they were told to let go
     /// of it, those held until later or until somebody says otherwise, those kept for diagnosis until later, and what is attached
-    /// to them; filesystems on volumes that nobody has attached yet; deployments that are paused.
+    /// to them; filesystems on volumes that nobody has attached yet; deployments that are paused; what waits for a provider that is
+    /// held so long.
     pub fn left_to_operators(&self, before: Timestamp) -> Vec<StreamId> {
         let is_left = |state: &machine::State| {
             let is_held = state.hold.as_ref().is_some_and(|hold| hold.until.is_none_or(|until| before < until));
@@ -162,6 +163,9 @@ impl Observer {
         streams.extend(unmounted.map(|(name, _)| stream::<filesystem::State>(name)));
         let paused = self.fleet.machine_deployments.iter().filter(|(_, folded)| folded.state.is_paused());
         streams.extend(paused.map(|(name, _)| stream::<machine_deployment::State>(name)));
+        let is_held = |hold: &provider::Hold| hold.until.is_none_or(|until| before < until);
+        let held = self.fleet.providers.iter().filter(|(_, folded)| folded.state.hold.as_ref().is_some_and(is_held));
+        streams.extend(held.flat_map(|(name, _)| self.fleet.asking(name)));
         streams
     }
 
@@ -181,7 +185,9 @@ impl Observer {
             let held = state.hold.as_ref().and_then(|hold| hold.until);
             [kept, held].into_iter().flatten().filter(|until| *until <= before).max()
         };
-        self.fleet.machines.iter().filter_map(|(_, folded)| until(&folded.state)).max()
+        let machines = self.fleet.machines.iter().filter_map(|(_, folded)| until(&folded.state));
+        let holds = self.fleet.providers.iter().filter_map(|(_, folded)| folded.state.hold.as_ref()?.until);
+        machines.chain(holds.filter(|until| *until <= before)).max()
     }
 
     /// The instance that is a machine's own.

@@ -28,6 +28,9 @@ use crate::{
 /// The largest scenario file, in bytes.
 const BYTES_MAX: u64 = 4 * 1024 * 1024;
 
+/// What stands before the name of a provider that is held, as in `provider/cloud`.
+const PROVIDER: &str = "provider/";
+
 /// A scenario is not over before nothing has been written for this long: what nobody waits for is looked for less often than
 /// that by nobody.
 const QUIET_MS: u64 = 3_600_000;
@@ -389,12 +392,20 @@ impl Reader<'_> {
         let mut all = Vec::new();
         if let Some(hold) = &line.hold {
             let for_ms = hold.r#for.as_ref().map(|text| self.period(field, text)).transpose()?;
-            all.push(Happening::Hold { machine: self.name(field, &hold.of)?, reason: hold.reason.clone(), for_ms });
+            let reason = hold.reason.clone();
+            all.push(match hold.of.strip_prefix(PROVIDER) {
+                Some(provider) => Happening::HoldProvider { provider: self.name(field, provider)?, reason, for_ms },
+                None => Happening::Hold { machine: self.name(field, &hold.of)?, reason, for_ms },
+            });
         }
         let one = |text: &Option<String>, make: fn(Name) -> Happening| {
             text.as_ref().map(|text| self.name(field, text).map(make)).transpose()
         };
-        all.extend(one(&line.unhold, Happening::Unhold)?);
+        match line.unhold.as_deref().map(|held| (held, held.strip_prefix(PROVIDER))) {
+            Some((_, Some(provider))) => all.push(Happening::UnholdProvider(self.name(field, provider)?)),
+            Some((machine, None)) => all.push(Happening::Unhold(self.name(field, machine)?)),
+            None => (),
+        }
         for (text, on) in [(&line.protect, true), (&line.unprotect, false)] {
             let Some(text) = text else { continue };
             let entity = text.parse().map_err(|error| self.field(field, format!("{error}")))?;

@@ -40,6 +40,10 @@ pub enum Happening {
     Hold { machine: Name, reason: String, for_ms: Option<u64> },
     /// An operator ends that.
     Unhold(Name),
+    /// An operator has no call begin to a provider that changes something, for this long or until he says otherwise.
+    HoldProvider { provider: Name, reason: String, for_ms: Option<u64> },
+    /// An operator ends that.
+    UnholdProvider(Name),
     /// An operator has a machine let go of its instance.
     Disown(Name),
     /// An operator has a machine take over an instance that bears its name.
@@ -101,7 +105,7 @@ impl Happening {
             | Self::Outage { for_ms, .. }
             | Self::Suspend { for_ms }
             | Self::ZoneOutage { for_ms, .. } => *for_ms,
-            Self::Hold { for_ms, .. } => for_ms.unwrap_or(0),
+            Self::Hold { for_ms, .. } | Self::HoldProvider { for_ms, .. } => for_ms.unwrap_or(0),
             _ => 0,
         }
     }
@@ -119,6 +123,11 @@ impl Happening {
             Self::Hold { machine, reason, for_ms } => {
                 let time = for_ms.map(|ms| format!(" for {}", seconds(ms))).unwrap_or_default();
                 format!("an operator holds {machine}{time}: {reason}")
+            }
+            Self::UnholdProvider(provider) => format!("an operator ends the hold on provider {provider}"),
+            Self::HoldProvider { provider, reason, for_ms } => {
+                let time = for_ms.map(|ms| format!(" for {}", seconds(ms))).unwrap_or_default();
+                format!("an operator holds provider {provider}{time}: {reason}")
             }
             Self::Unhold(machine) => format!("an operator ends the hold of {machine}"),
             Self::Protect { entity, on: true } => format!("an operator protects {entity}"),

@@ -6,9 +6,9 @@ use bailiwick_actors::{
     contract::{Code, Decider, Fold, Stored, StoredError},
     document::Documents,
     filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member, policy,
-    replica_set,
+    provider, replica_set,
     supervisor::machines,
-    vocab::{Effort, Life, Timestamp},
+    vocab::{Effort, Life, Name, Timestamp},
     volume, volume_attachment,
 };
 use bailiwick_journal::{Entry, Filter, Header, Journal, Position, ReadError, StreamId};
@@ -29,6 +29,8 @@ pub struct Fleet {
     /// By `machine:volume`.
     pub attachments: Fold<volume_attachment::State>,
     pub policies: Fold<policy::State>,
+    /// Those that operators hold, or have held.
+    pub providers: Fold<provider::State>,
     /// What the machines supervisor has seen of the world.
     pub seen: machines::State,
     pub replica_sets: Fold<replica_set::State>,
@@ -63,6 +65,8 @@ pub struct Fleet {
     pub(super) decisions: Decisions,
     /// When each was declared last (a policy: first).
     declared: BTreeMap<StreamId, Timestamp>,
+    /// Who asked for the last change of each provider.
+    holders: BTreeMap<String, String>,
     /// By the name of a replica set.
     looks: BTreeMap<String, Looks>,
 }
@@ -146,6 +150,8 @@ impl Fleet {
         self.volumes.apply(entry)?;
         self.attachments.apply(entry)?;
         self.policies.apply(entry)?;
+        self.providers.apply(entry)?;
+        self.note_holder(entry);
         if header.stream.kind() == machines::State::KIND && header.stream.name() == machines::View::NAME {
             for (at, body) in entry.versioned_events() {
                 self.seen.evolve(at, &machines::Event::load(body)?);
@@ -184,6 +190,18 @@ impl Fleet {
         unknown.names.insert(header.stream.name().to_owned());
     }
 
+    fn note_holder(&mut self, entry: &Entry) {
+        let header = &entry.header;
+        if header.stream.kind() == provider::State::KIND && !entry.events.is_empty() {
+            self.holders.insert(header.stream.name().to_owned(), header.meta.principal.clone());
+        }
+    }
+
+    /// Who holds a provider, if it is held.
+    pub(super) fn holder(&self, provider: &str) -> Option<&str> {
+        self.holders.get(provider).map(String::as_str)
+    }
+
     fn note_look(&mut self, header: &Header) {
         let (new, again) = (replica_set::Reason::SeenNew.code(), replica_set::Reason::SeenAgain.code());
         let (code, time) = (header.meta.code.as_str(), Timestamp(header.meta.time_ms));
@@ -204,6 +222,17 @@ impl Fleet {
     /// How far along its life an entity is; none if nothing is known of it.
     pub fn life(&self, stream: &StreamId) -> Option<Life> {
         (kind(stream.kind())?.life)(self, stream)
+    }
+
+    /// The provider of which something has to be asked for an entity that changes something.
+    pub(super) fn asks(&self, stream: &StreamId) -> Option<Name> {
+        (kind(stream.kind())?.asks)(self, stream)
+    }
+
+    /// The entities for which something has to be asked of a provider that changes something.
+    pub(crate) fn asking(&self, provider: &str) -> Vec<StreamId> {
+        let all = kinds().flat_map(|kind| (kind.streams)(self));
+        all.filter(|stream| self.asks(stream).is_some_and(|asked| asked.as_str() == provider)).collect()
     }
 
     /// One word for each entity of a kind that has statuses, gone ones included.

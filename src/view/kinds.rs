@@ -12,9 +12,11 @@ use std::{collections::BTreeMap, marker::PhantomData};
 use bailiwick_actors::{
     contract::{Fold, Folded, NoView},
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
-    policy, replica_set,
+    policy,
+    ports::CallKind,
+    provider, replica_set,
     shell::{Kind, Work},
-    vocab::{Added, Effort, Life, Timestamp},
+    vocab::{Added, Effort, Life, Name, Timestamp},
     volume, volume_attachment,
 };
 use bailiwick_journal::{Journal, StreamId};
@@ -119,6 +121,7 @@ pub(super) struct KindEntry {
     pub streams: fn(&Fleet) -> Vec<StreamId>,
     pub status: fn(&Fleet, &StreamId) -> Option<&'static str>,
     pub next_due: fn(&Fleet) -> Option<Timestamp>,
+    pub asks: fn(&Fleet, &StreamId) -> Option<Name>,
     pub life: fn(&Fleet, &StreamId) -> Option<Life>,
     pub is_protected: fn(&Fleet, &StreamId) -> bool,
     pub effort: for<'f> fn(&'f Fleet, &StreamId) -> Option<&'f Effort>,
@@ -139,6 +142,7 @@ const fn entry<D: Shown>() -> KindEntry {
         streams: streams::<D>,
         status: |fleet, stream| D::find(fleet, stream).and_then(|folded| folded.state.status()),
         next_due: next_due::<D>,
+        asks: provider_asked::<D>,
         life: |fleet, stream| D::find(fleet, stream).map(|folded| folded.state.life()),
         is_protected: |fleet, stream| D::find(fleet, stream).is_some_and(|folded| folded.state.is_protected()),
         effort: |fleet, stream| D::find(fleet, stream).and_then(|folded| folded.state.effort()),
@@ -199,8 +203,17 @@ fn next_due<D: Shown>(fleet: &Fleet) -> Option<Timestamp> {
     streams::<D>(fleet).into_iter().filter_map(moment).min()
 }
 
+/// The provider of which something has to be asked for one that changes something.
+fn provider_asked<D: Shown>(fleet: &Fleet, stream: &StreamId) -> Option<Name> {
+    let folded = D::find(fleet, stream)?;
+    folded.state.pending(&NoView).iter().find_map(|effect| match folded.state.work(fleet.journal, stream, effect) {
+        Work::Call(call) if CallKind::of(call.wish.operation()) != CallKind::LookUp => call.provider,
+        Work::Call(_) | Work::WakeAt(_) => None,
+    })
+}
+
 /// All built-in kinds but documents, in the order in which they are listed.
-static KINDS: [KindEntry; 11] = [
+static KINDS: [KindEntry; 12] = [
     entry::<machine::State>(),
     entry::<machine_set::State>(),
     entry::<machine_deployment::State>(),
@@ -210,6 +223,7 @@ static KINDS: [KindEntry; 11] = [
     entry::<filesystem::State>(),
     entry::<filesystem_attachment::State>(),
     entry::<policy::State>(),
+    entry::<provider::State>(),
     entry::<replica_set::State>(),
     entry::<member::State>(),
 ];

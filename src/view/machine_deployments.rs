@@ -1,5 +1,7 @@
 //! Machine deployments as rows.
 
+use std::collections::BTreeMap;
+
 use bailiwick_actors::{
     contract::Folded,
     machine_deployment::{Condition, OwnedSet, State, find, status},
@@ -43,6 +45,8 @@ pub struct MachineDeploymentRow {
     pub revisions: Vec<RevisionRow>,
     /// `Available`, `Progressing` and `ReplicaFailure`, each with its reason.
     pub conditions: Vec<ConditionRow>,
+    /// The labels of its template, which its machines have: `--selector` selects it by them.
+    pub labels: BTreeMap<String, String>,
     pub age_ms: u64,
     /// It is never tried again, for nothing of it fails: its sets are.
     pub next_try_ms: Option<u64>,
@@ -103,6 +107,7 @@ pub(super) fn machine_deployment_row(fleet: &Fleet, name: &str, folded: &Folded<
         revision: revisions.iter().find(|row| row.current).map(|row| row.revision),
         revisions,
         conditions: status.conditions.iter().map(|condition| condition_row(*condition)).collect(),
+        labels: spec.map(|spec| spec.template.labels.clone()).unwrap_or_default(),
         age_ms: fleet.age_ms(&stream),
         next_try_ms: None,
         next_look_ms: state.due().map(|due| due.0),

@@ -43,6 +43,8 @@ pub struct MachineSetRow {
     pub held: Option<String>,
     /// What keeps it from its number: `FailedCreate` or `FailedDelete`.
     pub failure: Option<&'static str>,
+    /// The labels of its template, which its machines have: `--selector` selects it by them.
+    pub labels: BTreeMap<String, String>,
     pub age_ms: u64,
     pub next_try_ms: Option<u64>,
     pub detail: Option<String>,
@@ -134,6 +136,7 @@ fn row(fleet: &Fleet, name: &str, folded: &Folded<State>, machines: &Machines<'_
         frozen: frozen.clone(),
         held: state.hold.as_ref().map(|hold| hold.reason.clone()),
         failure: status.failure.map(FailureReason::as_str),
+        labels: state.spec.as_ref().map(|spec| spec.template.labels.clone()).unwrap_or_default(),
         age_ms: fleet.age_ms(&stream),
         next_try_ms: state.pending(&NoView).into_iter().map(|Effect::WakeAt(due)| due.0).min(),
         detail: held.or(frozen).or(cut_off).or(rest).or(missing).or(unready),

@@ -12,6 +12,7 @@ use super::{
     machine_deployments::MachineDeploymentRow,
     machine_sets::MachineSetRow,
     members::MemberRow,
+    providers::ProviderRow,
     replica_sets::ReplicaSetRow,
     rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow},
 };
@@ -31,6 +32,7 @@ pub enum Row {
     MachineSet(MachineSetRow),
     MachineDeployment(Box<MachineDeploymentRow>),
     MachineClass(Box<MachineClassRow>),
+    Provider(Box<ProviderRow>),
     Custom(Box<CustomRow>),
     Document(DocumentRow),
 }

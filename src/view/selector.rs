@@ -22,9 +22,9 @@ pub struct InvalidSelector {
     part: String,
 }
 
-/// Whether entities of a kind have labels.
+/// Whether entities of a kind have labels: those of their machines, where they make some.
 pub fn has_labels(kind: &str) -> bool {
-    kind == "machine"
+    matches!(kind, "machine" | "machine-set" | "machine-deployment")
 }
 
 impl Selector {

@@ -23,6 +23,7 @@ use super::{
     machine_deployments::{MachineDeploymentRow, machine_deployments},
     machine_detail::machine_detail,
     machine_sets::{MachineSetRow, machine_sets},
+    providers,
     replica_sets::{ReplicaSetRow, replica_sets},
     rows::{MachineRow, attachments, machines, stray_try, volumes},
 };
@@ -160,7 +161,10 @@ fn looks(fleet: &Fleet) -> Vec<Look> {
         }));
     }
     for look in &mut looks {
-        if let Some(wait) = look.stream().and_then(|stream| budgets::wait(fleet, &stream)) {
+        let Some(stream) = look.stream() else { continue };
+        if let Some(wait) = providers::wait(fleet, &stream) {
+            (look.detail, look.next_call) = (Some(wait.text()), wait.until);
+        } else if let Some(wait) = budgets::wait(fleet, &stream) {
             (look.detail, look.next_call) = (Some(wait.text()), Some(wait.next_at));
         }
     }
@@ -182,8 +186,13 @@ pub fn status(fleet: &Fleet) -> Status {
         next_try_ms: look.next_call.map(|at| at.0).or(look.next_try_ms),
     };
     let trouble = looks.iter().filter(|look| look.is_trouble()).map(told);
-    let trouble: Vec<Trouble> =
-        trouble.chain(left_behind(fleet)).chain(returned(fleet)).chain(outages(fleet)).chain(unknown(fleet)).collect();
+    let trouble: Vec<Trouble> = trouble
+        .chain(left_behind(fleet))
+        .chain(returned(fleet))
+        .chain(outages(fleet))
+        .chain(providers::held(fleet))
+        .chain(unknown(fleet))
+        .collect();
     let on_its_way = |look: &&Look| !look.is_trouble() && (look.leaving || !look.ready);
     let progress: Vec<Trouble> = looks.iter().filter(on_its_way).map(told).collect();
     Status {

@@ -15,6 +15,7 @@ use super::{
     kinds::added_rows,
     machine_deployments::machine_deployments,
     machine_sets::machine_sets,
+    providers::providers,
     rows::{attachments, machines, volumes},
 };
 
@@ -81,6 +82,9 @@ pub fn upcoming(fleet: &Fleet, limit: usize) -> Vec<Upcoming> {
     }
     for row in machine_deployments(fleet) {
         add("machine-deployment", &row.name, row.next_look_ms, row.detail);
+    }
+    for row in providers(fleet) {
+        add("provider", &row.name, row.held_until_ms, row.held.map(|reason| format!("its hold ends: {reason}")));
     }
     for (kind, rows) in added_rows(fleet) {
         for row in rows {

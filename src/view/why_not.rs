@@ -15,6 +15,7 @@ use super::{
     effort::next_look,
     kinds::{goals, kind},
     machine_detail::lacks_components,
+    providers,
     unmet::Unmet,
 };
 use crate::words::{caused, until, withheld, withholding};
@@ -63,7 +64,11 @@ pub fn why_not(fleet: &Fleet, entity: &StreamId, wanted: &str) -> Option<WhyNot>
     let unmet = (kind(entity.kind())?.missing)(fleet, entity, wanted)?;
     let is_kept = wanted == "removed" && fleet.is_protected(entity);
     let unmet = if is_kept { Some(protected(entity)) } else { unmet };
-    let unmet = unmet.map(|unmet| budgets::wait(fleet, entity).map_or(unmet, |wait| wait.unmet()));
+    let unmet = unmet.map(|unmet| match (providers::wait(fleet, entity), budgets::wait(fleet, entity)) {
+        (Some(wait), _) => wait.unmet(),
+        (None, Some(wait)) => wait.unmet(),
+        (None, None) => unmet,
+    });
     let unmet = unmet
         .map(|unmet| Unmet { next_look_in_ms: unmet.next_look_ms.map(|at| Timestamp(at).since(fleet.time)), ..unmet });
     Some(WhyNot { entity: entity.to_string(), wanted: wanted.to_owned(), holds: unmet.is_none(), unmet })

@@ -14,6 +14,7 @@ mod members;
 mod names;
 mod notes;
 mod policies;
+mod providers;
 mod replica_sets;
 mod storage;
 mod supervisors;
@@ -29,7 +30,7 @@ use bailiwick_actors::{
     contract::{Decider, Recorded, Stored, StoredError, Touches},
     custom::{Rule, State},
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
-    policy, replica_set,
+    policy, provider, replica_set,
     supervisor::{
         machine_sets as machine_sets_supervisor, machines as machines_supervisor,
         replica_sets as replica_sets_supervisor, storage as storage_supervisor,
@@ -179,11 +180,12 @@ impl Spoken {
 }
 
 /// The built-in kinds.
-static KINDS: [(&str, Spoken); 11] = [
+static KINDS: [(&str, Spoken); 12] = [
     (machine::State::KIND, Spoken::of::<machine::State>()),
     (volume::State::KIND, Spoken::of::<volume::State>()),
     (volume_attachment::State::KIND, Spoken::of::<volume_attachment::State>()),
     (policy::State::KIND, Spoken::of::<policy::State>()),
+    (provider::State::KIND, Spoken::of::<provider::State>()),
     (filesystem::State::KIND, Spoken::of::<filesystem::State>()),
     (filesystem_attachment::State::KIND, Spoken::of::<filesystem_attachment::State>()),
     (machine_set::State::KIND, Spoken::of::<machine_set::State>()),

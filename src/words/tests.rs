@@ -11,7 +11,7 @@ use bailiwick_actors::{
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
     policy,
     ports::replica_set::StepReason,
-    replica_set,
+    provider, replica_set,
     supervisor::{
         machine_sets as of_sets, machines as of_machines, replica_sets as of_replica_sets, storage as of_storage,
     },
@@ -93,6 +93,7 @@ fn every_text_about_an_entry_is_in_the_list_that_was_read() {
     told::<replica_set::State>(&mut list, "replica-set", "");
     told::<member::State>(&mut list, "member", "");
     told::<policy::State>(&mut list, "policy", "");
+    told::<provider::State>(&mut list, "provider", "");
     told::<document::State>(&mut list, "document", "");
     told::<of_machines::State>(&mut list, "supervisor", "machines.");
     told::<of_sets::State>(&mut list, "supervisor", "machine-sets.");

@@ -7,6 +7,7 @@ mod classes;
 mod dark;
 mod determinism;
 mod first;
+mod held_providers;
 mod large;
 mod misfortune;
 mod named;

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     contract::{Decider, Entity, Known, PolicyInForce, Recorded, Request, Stored, StoredError, StoredFacts, Verdict},
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
-    policy, replica_set,
+    policy, provider, replica_set,
     supervisor::{self, machine_sets, machines, replica_sets, storage},
     vocab::Timestamp,
     volume, volume_attachment,
@@ -78,6 +78,7 @@ impl<'j> Deciders<'j> {
             .with(filesystem::State::KIND, Redecider::<filesystem::State>::new(journal))
             .with(filesystem_attachment::State::KIND, Redecider::<filesystem_attachment::State>::new(journal))
             .with(policy::State::KIND, Redecider::<policy::State>::new(journal))
+            .with(provider::State::KIND, Redecider::<provider::State>::new(journal))
             .with(replica_set::State::KIND, Redecider::<replica_set::State>::new(journal))
             .with(member::State::KIND, Redecider::<member::State>::new(journal))
             .with(machine_set::State::KIND, Redecider::<machine_set::State>::new(journal))

@@ -48,7 +48,7 @@ mod tests {
 
     use uuid::Uuid;
 
-    use super::super::{Budgets, CallTimes};
+    use super::super::{Budgets, CallTimes, Holds};
 
     fn id(n: u128) -> EffectId {
         EffectId(Uuid::from_u128(n))
@@ -67,8 +67,8 @@ mod tests {
             assert_eq!(asked, ids[2..], "only what was not found is asked for");
             Box::pin(std::future::ready(Ok(known)))
         };
-        let (budgets, times) = (Budgets::new(&BTreeMap::new()), CallTimes::default());
-        let calls = Calls::new((&budgets, &times), None, Vec::new(), Duration::from_secs(1));
+        let (budgets, times, holds) = (Budgets::new(&BTreeMap::new()), CallTimes::default(), Holds::default());
+        let calls = Calls::new((&budgets, &times, &holds), None, Vec::new(), Duration::from_secs(1));
         let judged = confirmed(&calls, &ids, results, Box::new(lookup)).await;
         judged.into_iter().map(|result| result.map_err(|fault| Some(fault.code))).collect()
     }
@@ -91,8 +91,8 @@ mod tests {
     #[tokio::test]
     async fn nothing_is_asked_where_nothing_was_said_to_be_missing() {
         let lookup = |_| -> BulkAnswer<'static, Lookup<()>> { panic!("nobody has to be asked") };
-        let (budgets, times) = (Budgets::new(&BTreeMap::new()), CallTimes::default());
-        let calls = Calls::new((&budgets, &times), None, Vec::new(), Duration::from_secs(1));
+        let (budgets, times, holds) = (Budgets::new(&BTreeMap::new()), CallTimes::default(), Holds::default());
+        let calls = Calls::new((&budgets, &times, &holds), None, Vec::new(), Duration::from_secs(1));
         assert_eq!(confirmed(&calls, &[id(1)], vec![Ok(())], Box::new(lookup)).await, [Ok(())]);
     }
 }

@@ -63,7 +63,15 @@ pub async fn assemble(
     let policy =
         PolicyInForce { reference: rebuilt.policy.reference.clone(), document: rebuilt.policy.document.clone() };
     let first_start = policy.reference.is_none();
-    let services = Rc::new(Services::new(journal, clock, providers, limits, policy, rebuilt.taken_over.clone()));
+    let services = Rc::new(Services::new(
+        journal,
+        clock,
+        providers,
+        limits,
+        policy,
+        rebuilt.taken_over.clone(),
+        rebuilt.held.clone(),
+    ));
     let schedule = ScheduleActor::new(services.clone()).start();
     let registry = Registry::new(services.clone(), schedule.clone()).start();
     if first_start {

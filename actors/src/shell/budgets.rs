@@ -10,7 +10,7 @@ use std::{
 use bailiwick_journal::StreamId;
 use tokio::{sync::oneshot, time::Instant};
 
-use super::{Source, call_times::CallTimes};
+use super::{Holds, Source, call_times::CallTimes};
 use crate::{
     ports::{CallBudget, CallKind, CallQueue, Operation},
     vocab::{Fault, Name},
@@ -185,6 +185,7 @@ impl State {
 pub(super) struct Calls<'a> {
     budgets: &'a Budgets,
     times: &'a CallTimes,
+    holds: &'a Holds,
     provider: Option<Name>,
     streams: Vec<StreamId>,
     /// The first call of a batch has had its turn before the batch began.
@@ -195,12 +196,12 @@ pub(super) struct Calls<'a> {
 
 impl<'a> Calls<'a> {
     pub(super) fn new(
-        (budgets, times): (&'a Budgets, &'a CallTimes),
+        (budgets, times, holds): (&'a Budgets, &'a CallTimes, &'a Holds),
         provider: Option<Name>,
         streams: Vec<StreamId>,
         limit: Duration,
     ) -> Self {
-        Self { budgets, times, provider, streams, is_paid: Cell::new(true), limit }
+        Self { budgets, times, holds, provider, streams, is_paid: Cell::new(true), limit }
     }
 
     /// Notes what was answered to one of them.
@@ -211,7 +212,11 @@ impl<'a> Calls<'a> {
     /// Returns when the next call may go out.
     pub(super) async fn enter(&self, kind: CallKind) {
         let Some(provider) = &self.provider else { return };
-        if self.is_paid.replace(false) || self.budgets.of(Some(provider)).is_none() {
+        if self.is_paid.replace(false) {
+            return;
+        }
+        self.holds.passed(provider, kind).await;
+        if self.budgets.of(Some(provider)).is_none() {
             return;
         }
         let inside = || self.streams.iter().map(|stream| (stream.clone(), provider.clone()));

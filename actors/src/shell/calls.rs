@@ -99,12 +99,8 @@ impl<'a> At<'a> {
     /// The calls to a port that a batch comes to, each within its budget and its time.
     pub(super) fn calls<P: Port, W>(self, batch: &[Item<W>]) -> Calls<'a> {
         let limit = Duration::from_millis(P::call_timeout_ms(&self.services.policy().document));
-        Calls::new(
-            (&self.services.budgets, &self.services.call_times),
-            self.source.provider.clone(),
-            streams(batch),
-            limit,
-        )
+        let Services { budgets, call_times, holds, .. } = self.services;
+        Calls::new((budgets, call_times, holds), self.source.provider.clone(), streams(batch), limit)
     }
 }
 

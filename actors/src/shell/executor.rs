@@ -29,6 +29,11 @@ struct Turn;
 #[rtype(result = "()")]
 struct ItsTurn(Place);
 
+/// A provider is held from now on, or is not any more.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+struct HoldsChanged;
+
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 struct Finished {
@@ -142,6 +147,10 @@ impl Executor {
         let Self { ready, under_way, services, asked, .. } = self;
         let (limits, budgets, mut waiting) = (&services.limits, &services.budgets, Vec::new());
         let taken = ready.take_some(|operation, source, ready| {
+            // It keeps its place until the hold ends.
+            if services.holds.bar(source.provider.as_ref(), CallKind::of(operation)) {
+                return 0;
+            }
             let place = (operation, source.clone());
             let bulk_max = bulk_max(limits, budgets, &place);
             let under_way = under_way.entry(source.clone()).or_default();
@@ -222,6 +231,17 @@ impl Actor for Executor {
         // No bound here (0): what comes is bounded by the entities, which have at most one effect out at a time, and an
         // effect that was turned away would be forgotten until the next restart.
         ctx.set_mailbox_capacity(0);
+        let (holds, executor) = (self.services.holds.clone(), ctx.address().downgrade());
+        self.calls.spawn_local(async move {
+            loop {
+                holds.changed().await;
+                let Some(executor) = executor.upgrade() else { return };
+                // Nothing changes between this and the next look: all of it is on one thread.
+                if executor.try_send(HoldsChanged).is_err() {
+                    return;
+                }
+            }
+        });
     }
 }
 
@@ -259,6 +279,10 @@ impl Handler<ItsTurn> for Executor {
     fn handle(&mut self, ItsTurn(place): ItsTurn, ctx: &mut Self::Context) {
         self.asked.remove(&place);
         self.services.budgets.mark(&place, false);
+        if self.services.holds.bar(place.1.provider.as_ref(), CallKind::of(place.0)) {
+            self.make_room(&place.1);
+            return;
+        }
         let items = bulk_max(&self.services.limits, &self.services.budgets, &place);
         let of_place =
             |operation, source: &Source, _| if (operation, source) == (place.0, &place.1) { items } else { 0 };
@@ -268,6 +292,14 @@ impl Handler<ItsTurn> for Executor {
             // What waited is not wanted any more.
             None => self.make_room(&place.1),
         }
+        self.turn_later(ctx);
+    }
+}
+
+impl Handler<HoldsChanged> for Executor {
+    type Result = ();
+
+    fn handle(&mut self, _: HoldsChanged, ctx: &mut Self::Context) {
         self.turn_later(ctx);
     }
 }

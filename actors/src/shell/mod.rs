@@ -15,6 +15,7 @@ mod entity_actor;
 mod executor;
 mod group;
 mod growth;
+mod holds;
 mod kinds;
 mod making;
 mod messages;
@@ -42,6 +43,7 @@ pub use entity_actor::{EntityActor, Proposal, Recorded, Retire, Snapshot, Submit
 pub use executor::Executor;
 pub use group::{REQUESTS, RequestNote};
 pub use growth::{Follower, Growth};
+pub use holds::Holds;
 pub use kinds::{AnyCommand, Asked, Kind, Urgency, Work};
 pub use making::Make;
 pub use messages::{Answer, Ask, AskError, AskGroup, Expected, GroupAnswer, Origin, RehearseGroup};

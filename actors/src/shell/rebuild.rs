@@ -1,6 +1,9 @@
 //! The state of everything, folded from the journal in one pass, without mailboxes.
 
-use std::{collections::BTreeMap, ops::ControlFlow};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::ControlFlow,
+};
 
 use bailiwick_journal::{EntryView, Filter, Journal, Position, ReadError, StreamId};
 
@@ -11,9 +14,9 @@ use super::{
 };
 use crate::{
     contract::{Decider, Decoded, DecodedEvents, Entity, PolicyInForce, StoredError},
-    policy,
+    policy, provider,
     supervisor::{AnySupervision, Supervision, machine_sets, machines, replica_sets, storage},
-    vocab::Timestamp,
+    vocab::{Name, Timestamp},
 };
 
 /// What a journal says is true, and what is owed.
@@ -28,6 +31,8 @@ pub struct Rebuilt {
     pub waiting: Vec<(StreamId, Timestamp)>,
     /// What another journal made.
     pub taken_over: TakenOver,
+    /// The providers that operators hold.
+    pub held: BTreeSet<Name>,
     pub machines: Supervision<machines::State>,
     pub storage: Supervision<storage::State>,
     pub replica_sets: Supervision<replica_sets::State>,
@@ -54,6 +59,7 @@ struct Folds {
     /// As these.
     by_kind: Vec<Entities>,
     policies: BTreeMap<StreamId, Entity<policy::State>>,
+    providers: BTreeMap<StreamId, Entity<provider::State>>,
 }
 
 impl Folds {
@@ -61,7 +67,7 @@ impl Folds {
         let added = ADDED.all().into_iter().map(|added| &added.kind);
         let kinds: Vec<&'static KindEntry> = KINDS.iter().chain(added).filter(|kind| kind.owes).collect();
         let by_kind = kinds.iter().map(|_| Entities::new()).collect();
-        Self { kinds, by_kind, policies: BTreeMap::new() }
+        Self { kinds, by_kind, policies: BTreeMap::new(), providers: BTreeMap::new() }
     }
 
     fn take_in(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError> {
@@ -89,6 +95,7 @@ pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
         busy: Vec::new(),
         waiting: Vec::new(),
         taken_over: TakenOver::default(),
+        held: BTreeSet::new(),
         machines: Supervision::default(),
         storage: Supervision::default(),
         replica_sets: Supervision::default(),
@@ -104,6 +111,8 @@ pub fn rebuild(journal: &dyn Journal) -> Result<Rebuilt, RebuildError> {
             rebuilt.busy.push(stream.clone());
         }
     }
+    let held = folds.providers.iter().filter(|(_, entity)| entity.state().hold.is_some());
+    rebuilt.held = held.filter_map(|(stream, _)| stream.name().parse().ok()).collect();
     let default = folds.policies.iter().find(|(stream, _)| stream.name() == policy::default_name().as_str());
     if let Some((stream, entity)) = default {
         rebuilt.policy = entity.state().in_force(stream);
@@ -144,6 +153,10 @@ fn take_in(folds: &mut Folds, rebuilt: &mut Rebuilt, entry: &Decoded<'_>) -> Res
         let new = || Entity::new(stream.clone());
         folds.policies.entry(stream.clone()).or_insert_with(new).take_in_decoded(entry)?;
     } else {
+        if stream.kind() == provider::State::KIND {
+            let new = || Entity::new(stream.clone());
+            folds.providers.entry(stream.clone()).or_insert_with(new).take_in_decoded(entry)?;
+        }
         // Later releases add kinds; what is not known here is left alone.
         folds.take_in(entry)?;
     }

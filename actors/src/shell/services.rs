@@ -2,7 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt,
     future::Future,
     rc::Rc,
@@ -18,6 +18,7 @@ use super::{
     budgets::Budgets,
     call_times::CallTimes,
     growth::{Follower, Growth},
+    holds::Holds,
     taken_over::TakenOver,
 };
 use crate::{
@@ -160,6 +161,8 @@ pub struct Services {
     pub providers: Providers,
     /// The budgets of the providers, and who waits for them.
     pub budgets: Budgets,
+    /// The providers that are held.
+    pub holds: Holds,
     /// How long their calls take.
     pub call_times: CallTimes,
     pub limits: Limits,
@@ -195,6 +198,7 @@ impl Services {
         limits: Limits,
         policy: PolicyInForce,
         taken_over: TakenOver,
+        held: BTreeSet<Name>,
     ) -> Self {
         let last_time = Cell::new((Timestamp(journal.head().time_ms), Instant::now()));
         let growth = Growth::new(journal.head().position);
@@ -204,6 +208,7 @@ impl Services {
             journal,
             clock,
             budgets: Budgets::new(&providers.budgets),
+            holds: Holds::new(held),
             call_times: CallTimes::default(),
             providers,
             limits,

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     contract::Entity,
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
-    policy, replica_set,
+    policy, provider, replica_set,
     schedule::ScheduleActor,
     supervisor::{AnySupervision, Supervision, shell::Supervise},
     vocab::{Added, Timestamp},
@@ -80,7 +80,7 @@ fn start<D: Kind>(stream: &StreamId, around: Around<'_>) -> Result<Arc<dyn AnyAd
 }
 
 /// All built-in kinds but documents. A node that starts takes their work up in this order.
-pub(super) static KINDS: [KindEntry; 11] = [
+pub(super) static KINDS: [KindEntry; 12] = [
     entry::<volume::State>(),
     entry::<machine::State>(),
     entry::<volume_attachment::State>(),
@@ -92,6 +92,7 @@ pub(super) static KINDS: [KindEntry; 11] = [
     entry::<machine_class::State>(),
     entry::<member::State>(),
     entry::<policy::State>(),
+    entry::<provider::State>(),
 ];
 
 /// Documents are of many kinds, and one in how they are handled.

@@ -146,6 +146,12 @@ impl Desk {
         self.ask::<machine_class::State>(&stream::<machine_class::State>(class), command, from)
     }
 
+    /// An operator asks for something about a provider.
+    pub fn ask_provider(&mut self, provider: &str, command: crate::provider::Command) -> Arc<Entry> {
+        let from = self.operator();
+        self.ask::<crate::provider::State>(&stream::<crate::provider::State>(provider), command, from)
+    }
+
     /// An operator asks a filesystem.
     pub fn filesystem(&mut self, filesystem: &str, command: filesystem::Command) -> Arc<Entry> {
         let from = self.operator();

@@ -6,6 +6,7 @@ pub(super) mod machine_classes;
 pub(super) mod machine_deployments;
 pub(super) mod machines;
 pub(super) mod members;
+pub(super) mod providers;
 pub(super) mod replica_sets;
 pub(super) mod storage;
 pub(super) mod supervisors;

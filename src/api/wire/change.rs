@@ -202,11 +202,11 @@ pub struct Operate {
     pub id: Option<Uuid>,
 }
 
-/// What an operator asks of one machine, or of one machine set.
+/// What an operator asks of one machine, machine set or provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Verb {
-    /// Do nothing by itself.
+    /// Do nothing by itself; a provider: begin no call to it that changes something.
     Hold {
         reason: String,
         /// Milliseconds since 1970, by the host's clock; none means until an operator ends it.

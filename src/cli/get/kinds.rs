@@ -25,6 +25,7 @@ pub(in crate::cli) fn kind_of(text: &str) -> Result<&'static str, CliError> {
         "filesystem" | "filesystems" | "fs" => Ok("filesystem"),
         "filesystem-attachment" | "filesystem-attachments" | "fa" => Ok("filesystem-attachment"),
         "policy" | "policies" => Ok("policy"),
+        "provider" | "providers" => Ok("provider"),
         "replica-set" | "replica-sets" | "replicaset" | "replicasets" | "rs" => Ok("replica-set"),
         "member" | "members" => Ok("member"),
         "space" | "spaces" => Ok("space"),
@@ -60,7 +61,7 @@ fn custom_kind(text: &str) -> Option<&'static Custom> {
 }
 
 /// The kinds, as `get` lists them.
-const KINDS: [&str; 18] = [
+const KINDS: [&str; 19] = [
     "machines",
     "machine-sets",
     "machine-deployments",
@@ -70,6 +71,7 @@ const KINDS: [&str; 18] = [
     "filesystems",
     "filesystem-attachments",
     "policies",
+    "providers",
     "replica-sets",
     "members",
     "spaces",

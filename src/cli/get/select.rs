@@ -11,9 +11,6 @@ use crate::cli::{
     output::{InvalidPath, Missed, Path, shown},
 };
 
-/// Fields that only some rows have, so that none may have them today.
-const SOMETIMES: [&str; 5] = ["protected", "class", "owner", "storage", "says"];
-
 /// What the fields of a row have to be: all parts hold.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::cli) struct FieldSelector(Vec<Requirement>);
@@ -52,10 +49,11 @@ impl FieldSelector {
     /// Keeps the rows that are meant.
     ///
     /// # Errors
-    /// If a field is named that no row has.
-    pub(super) fn keep(&self, rows: &mut Vec<Value>) -> Result<(), CliError> {
+    /// If a field is named that no row has, and that is none of these, which rows can have.
+    pub(super) fn keep(&self, rows: &mut Vec<Value>, possible: &BTreeSet<String>) -> Result<(), CliError> {
+        let all = rows.clone();
         for Requirement { field, value, is_equal } in &self.0 {
-            let field = known(field, rows)?;
+            let field = known(field, &all, possible)?;
             rows.retain(|row| field.find(row, row).values.iter().any(|found| is(found, value)) == *is_equal);
         }
         Ok(())
@@ -73,9 +71,9 @@ fn is(found: &Value, value: &str) -> bool {
 /// Puts rows in the order of a field; what has no such value comes last.
 ///
 /// # Errors
-/// If no row has the field.
-pub(super) fn sort(rows: &mut [Value], field: &Path) -> Result<(), CliError> {
-    let field = known(field, rows)?;
+/// If no row has the field, and it is none of these, which rows can have.
+pub(super) fn sort(rows: &mut [Value], field: &Path, possible: &BTreeSet<String>) -> Result<(), CliError> {
+    let field = known(field, rows, possible)?;
     let value = |row: &Value| field.find(row, row).values.first().map_or(Value::Null, |value| (*value).clone());
     rows.sort_by(|left, right| order(&value(left), &value(right)));
     Ok(())
@@ -100,12 +98,14 @@ fn order(left: &Value, right: &Value) -> Ordering {
 }
 
 /// The field that is meant. The table says AGE, and the field is called `ageMs`.
-fn known(field: &Path, rows: &[Value]) -> Result<Path, CliError> {
+fn known(field: &Path, rows: &[Value], possible: &BTreeSet<String>) -> Result<Path, CliError> {
     let Some(name) = field.first_field() else { return Ok(field.clone()) };
-    let fields: BTreeSet<String> =
+    let present: BTreeSet<String> =
         rows.iter().filter_map(Value::as_object).flat_map(|row| row.keys().cloned()).collect();
+    let fields: BTreeSet<String> = present.union(possible).cloned().collect();
     let in_ms = format!("{name}Ms");
-    if rows.is_empty() || SOMETIMES.contains(&name) {
+    // Nothing is known of the fields of a kind that another program brings, and of which there is nothing.
+    if fields.is_empty() {
         return Ok(field.clone());
     }
     if !fields.contains(name) && fields.contains(&in_ms) {
@@ -113,6 +113,10 @@ fn known(field: &Path, rows: &[Value]) -> Result<Path, CliError> {
     }
     if !fields.contains(name) {
         return Err(no_field(&Missed { field: name.to_owned(), known: fields, is_list: false }));
+    }
+    // A field that only some rows have, and none today.
+    if !present.contains(name) {
+        return Ok(field.clone());
     }
     let found = || rows.iter().map(|row| field.find(row, row));
     match found().find_map(|found| found.missed) {
@@ -136,6 +140,11 @@ mod tests {
         ]
     }
 
+    /// What rows can have beside that.
+    fn possible() -> BTreeSet<String> {
+        ["name", "ageMs", "protected"].map(str::to_owned).into()
+    }
+
     fn names(rows: &[Value]) -> String {
         rows.iter().filter_map(|row| row["name"].as_str()).collect()
     }
@@ -152,7 +161,11 @@ mod tests {
             ("protected=true", ""),
         ] {
             let mut rows = rows();
-            selector.parse::<FieldSelector>().expect("a selector").keep(&mut rows).expect("fields that are there");
+            selector
+                .parse::<FieldSelector>()
+                .expect("a selector")
+                .keep(&mut rows, &possible())
+                .expect("fields that are there");
             assert_eq!(names(&rows), expected, "{selector}");
         }
     }
@@ -161,18 +174,24 @@ mod tests {
     fn rows_are_sorted_by_what_a_field_means() {
         for (field, expected) in [("size", "cba"), ("age", "bac"), ("{.status}", "bac"), ("on[0]", "abc")] {
             let mut rows = rows();
-            sort(&mut rows, &field.parse().expect("a path")).expect("a field that is there");
+            sort(&mut rows, &field.parse().expect("a path"), &possible()).expect("a field that is there");
             assert_eq!(names(&rows), expected, "{field}");
         }
     }
 
     #[test]
     fn a_misspelt_field_is_told_with_those_that_there_are() {
-        let error = sort(&mut rows(), &"staus".parse().expect("a path")).expect_err("a mistake");
+        let error = sort(&mut rows(), &"staus".parse().expect("a path"), &possible()).expect_err("a mistake");
         assert!(error.next_step.starts_with("did you mean status? fields are ageMs, labels, name"), "{error:?}");
-        let keep = |text: &str| text.parse::<FieldSelector>().expect("a selector").keep(&mut rows());
+        let keep = |text: &str| text.parse::<FieldSelector>().expect("a selector").keep(&mut rows(), &possible());
         let error = keep("labels.teir=a").expect_err("a mistake");
         assert!(error.next_step.contains("did you mean tier?"), "{error:?}");
+        let empty = |field: &str, possible: BTreeSet<String>| {
+            sort(&mut [], &field.parse().expect("a path"), &possible).map_err(|error| error.next_step)
+        };
+        let told = empty("nmae", possible()).expect_err("a mistake where there are no rows, too");
+        assert!(told.starts_with("did you mean name? fields are ageMs, name, protected"), "{told}");
+        assert_eq!((empty("age", possible()), empty("anything", BTreeSet::new())), (Ok(()), Ok(())));
         assert!("status".parse::<FieldSelector>().expect_err("no selector").to_string().contains("FIELD=VALUE"));
     }
 }

@@ -88,6 +88,7 @@ pub(in crate::cli) fn table(kind: &str, rows: &Value) -> Sheet {
                 (Column::always("DETAIL"), |row| text(&row["detail"])),
                 (Column::wide("PROTECTED"), |row| protected(row)),
                 (Column::wide("UID"), |row| text(&row["uid"])),
+                (Column::wide("LABELS"), |row| map(&row["labels"])),
             ],
             "machine-deployment" => &[
                 (Column::required("NAME"), |row| text(&row["name"])),
@@ -102,6 +103,7 @@ pub(in crate::cli) fn table(kind: &str, rows: &Value) -> Sheet {
                 (Column::wide("STRATEGY"), |row| text(&row["strategy"])),
                 (Column::wide("PROTECTED"), |row| protected(row)),
                 (Column::wide("UID"), |row| text(&row["uid"])),
+                (Column::wide("LABELS"), |row| map(&row["labels"])),
             ],
             "machine-class" => &[
                 (Column::required("NAME"), |row| text(&row["name"])),
@@ -139,6 +141,18 @@ pub(in crate::cli) fn table(kind: &str, rows: &Value) -> Sheet {
                 (Column::always("DETAIL"), |row| text(&row["why"])),
                 (Column::wide("TAGS"), |row| map(&row["tags"])),
                 (Column::wide("UID"), |row| text(&row["uid"])),
+            ],
+            "provider" => &[
+                (Column::required("NAME"), |row| text(&row["name"])),
+                (Column::required("STATUS"), |row| status(&row["status"])),
+                (Column::always("HELD BY"), |row| text(&row["heldBy"])),
+                (Column::always("SINCE"), |row| moment(&row["heldSinceMs"])),
+                (Column::always("UNTIL"), |row| moment(&row["heldUntilMs"])),
+                (Column::always("REASON"), |row| text(&row["held"])),
+                (Column::always("WAITING"), |row| match row["waiting"].as_array().map_or(0, Vec::len) {
+                    0 => Cell::none(),
+                    waiting => waiting.to_string().into(),
+                }),
             ],
             "space" => &[
                 (Column::required("NAME"), |row| text(&row["name"])),
@@ -237,12 +251,18 @@ pub(in crate::cli) fn text(value: &Value) -> Cell {
     }
 }
 
+/// A time in words, without year and milliseconds where there is not the room: `11-21 02:44:00`.
+pub(in crate::cli) fn written(value: &Value) -> Cell {
+    let brief = value.as_str().and_then(|text| Some(text.get(5..19)?.replace('T', " ")));
+    brief.map_or_else(|| text(value), |brief| text(value).or_brief(brief))
+}
+
 /// A status in its colour.
 pub(in crate::cli) fn status(value: &Value) -> Cell {
     match value.as_str() {
-        Some(word @ ("ready" | "available" | "attached" | "reserved" | "settled" | "voter" | "complete")) => {
-            Cell::good(word)
-        }
+        Some(
+            word @ ("ready" | "available" | "attached" | "reserved" | "settled" | "in-service" | "voter" | "complete"),
+        ) => Cell::good(word),
         Some(word @ ("failed" | "lost" | "stale" | "unhealthy" | "degraded" | "stranger" | "stuck")) => Cell::bad(word),
         Some(word) => Cell::busy(word),
         None => Cell::none(),

@@ -17,22 +17,29 @@ pub struct Column {
     pub wide_only: bool,
     /// Whether every row has something to say here.
     pub required: bool,
+    /// Whether its texts may be shortened where there is not the room.
+    shortens: bool,
 }
 
 impl Column {
     /// A column that is always shown.
     pub const fn always(title: &'static str) -> Self {
-        Self { title, wide_only: false, required: false }
+        Self { title, wide_only: false, required: false, shortens: true }
     }
 
     /// A column for `-o wide`.
     pub const fn wide(title: &'static str) -> Self {
-        Self { title, wide_only: true, required: false }
+        Self { title, wide_only: true, required: false, shortens: true }
     }
 
-    /// A column that is always shown, and empty in no row.
+    /// A column that is always shown, as it is, and empty in no row.
     pub const fn required(title: &'static str) -> Self {
-        Self { title, wide_only: false, required: true }
+        Self { title, wide_only: false, required: true, shortens: false }
+    }
+
+    /// A column of sentences: always shown, empty in no row, and shortened where there is not the room.
+    pub const fn sentence(title: &'static str) -> Self {
+        Self { title, wide_only: false, required: true, shortens: true }
     }
 }
 
@@ -40,13 +47,15 @@ impl Column {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
     text: String,
+    /// What stands instead where there is not the room.
+    brief: Option<String>,
     style: Style,
 }
 
 impl Cell {
     /// A cell in a colour.
     pub fn styled(text: impl AsRef<str>, style: Style) -> Self {
-        Self { text: harmless(text.as_ref()).into_owned(), style }
+        Self { text: harmless(text.as_ref()).into_owned(), brief: None, style }
     }
 
     /// As it should be.
@@ -62,6 +71,12 @@ impl Cell {
     /// Failed.
     pub fn bad(text: impl AsRef<str>) -> Self {
         Self::styled(text, style::BAD)
+    }
+
+    /// The same, with something shorter that stands instead where there is not the room.
+    #[must_use]
+    pub fn or_brief(self, brief: impl AsRef<str>) -> Self {
+        Self { brief: Some(harmless(brief.as_ref()).into_owned()), ..self }
     }
 
     /// Nothing to show.
@@ -173,13 +188,19 @@ impl Sheet {
     /// With its long texts shortened, so that no line is broken in so much room. Required columns stay as they are.
     #[must_use]
     pub fn fitted(mut self, room: usize) -> Self {
+        let gaps = GAP * self.columns.len().saturating_sub(1);
+        let excess = |widths: &[usize]| (widths.iter().sum::<usize>() + gaps).saturating_sub(room);
+        if excess(&self.widths()) > 0 {
+            for cell in self.rows.iter_mut().flatten() {
+                cell.text = cell.brief.take().unwrap_or_else(|| std::mem::take(&mut cell.text));
+            }
+        }
         let mut widths = self.widths();
-        let gaps = GAP * widths.len().saturating_sub(1);
         loop {
-            let excess = (widths.iter().sum::<usize>() + gaps).saturating_sub(room);
+            let excess = excess(&widths);
             let can_shrink = |index: &usize| {
                 let column = &self.columns[*index];
-                !column.required && widths[*index] > SHORTENED_MIN.max(column.title.width())
+                column.shortens && widths[*index] > SHORTENED_MIN.max(column.title.width())
             };
             let Some(widest) = (0..widths.len()).filter(can_shrink).max_by_key(|index| widths[*index]) else { break };
             if excess == 0 {
@@ -213,14 +234,22 @@ impl Sheet {
     /// # Errors
     /// If the writer fails.
     pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        self.write_titles(out)?;
         let widths = self.widths();
-        // Where no column has a title there is no line of them.
+        self.rows.iter().try_for_each(|cells| write_line(out, cells, &widths))
+    }
+
+    /// Writes the titles, where a column has one.
+    ///
+    /// # Errors
+    /// If the writer fails.
+    pub fn write_titles(&self, out: &mut impl Write) -> io::Result<()> {
         if self.columns.iter().any(|column| !column.title.is_empty()) {
             let title = |column: &Column| Cell::styled(column.title.to_uppercase(), style::HEADING);
             let titles: Vec<Cell> = self.columns.iter().map(title).collect();
-            write_line(out, &titles, &widths)?;
+            write_line(out, &titles, &self.widths())?;
         }
-        self.rows.iter().try_for_each(|cells| write_line(out, cells, &widths))
+        Ok(())
     }
 
     /// Writes the last row alone, as it stands below the others.
@@ -242,7 +271,7 @@ impl Sheet {
 
 fn write_line(out: &mut impl Write, cells: &[Cell], widths: &[usize]) -> io::Result<()> {
     let last = cells.iter().rposition(|cell| !cell.text.is_empty()).map_or(0, |at| at + 1);
-    for (at, Cell { text, style }) in cells.iter().enumerate().take(last) {
+    for (at, Cell { text, style, .. }) in cells.iter().enumerate().take(last) {
         let padding = if at + 1 == last { 0 } else { widths[at].saturating_sub(text.width()) + GAP };
         write!(out, "{style}{text}{style:#}{:padding$}", "")?;
     }
@@ -316,6 +345,18 @@ mod tests {
         assert_eq!(given(80), "a-name-that-is-long  twenty letters of it  thirty letters of it, or so 30");
         assert_eq!(given(60), "a-name-that-is-long  twenty letters of …  thirty letters of…");
         assert_eq!(given(20), "a-name-that-is-long  twenty lett…  thirty lett…");
+    }
+
+    #[test]
+    fn what_can_be_said_briefly_is_before_sentences_are_shortened() {
+        let given = |room: usize| {
+            let mut table = Table::of([Column::required("TIME"), Column::sentence("WHY")]);
+            table.add([Cell::from("2026-11-28 14:30").or_brief("14:30"), "twenty letters of it".into()]);
+            Sheet::from(table).fitted(room).text().lines().last().expect("a row").to_owned()
+        };
+        assert_eq!(given(80), "2026-11-28 14:30  twenty letters of it");
+        assert_eq!(given(30), "14:30  twenty letters of it");
+        assert_eq!(given(24), "14:30  twenty letters o…");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use bailiwick_actors::{
             Priority, Stamp, Step, StepReason, Tags,
         },
     },
-    replica_set,
+    provider, replica_set,
     testing::Desk,
     vocab::{
         ClassContent, Day, Fault, FaultCode, SizeMib, Taint, TaintEffect, Timestamp, Window, Windows, derived_uuid,
@@ -93,6 +93,7 @@ fn by_hand() -> Exported {
     replica_sets(&mut hand);
     machine_class(&mut hand);
     machine_set(&mut hand);
+    provider(&mut hand);
     exported("by-hand", &hand.journal)
 }
 
@@ -247,6 +248,12 @@ fn machine_class(hand: &mut Hand) {
     hand.ask(&mut class, Command::Declare(Box::new(content)));
     hand.ask(&mut class, Command::Use { machines: vec!["web".parse().expect("a name")] });
     hand.ask(&mut class, Command::RemoveOnceUnused);
+}
+
+fn provider(hand: &mut Hand) {
+    let mut provider = Entity::<provider::State>::new("provider/simulated".parse().expect("a stream"));
+    hand.ask(&mut provider, provider::Command::Hold { reason: "new disks".into(), until: None });
+    hand.ask(&mut provider, provider::Command::Unhold);
 }
 
 fn machine_set(hand: &mut Hand) {

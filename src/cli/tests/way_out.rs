@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     contract::{Decider, Entity, Known, NoView, PolicyInForce},
-    filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, replica_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, provider, replica_set,
     shell::AnyCommand,
     vocab::Life,
     volume, volume_attachment,
@@ -114,7 +114,8 @@ impl Moment<'_> {
             machine_set,
             machine_deployment,
             machine_class,
-            replica_set
+            replica_set,
+            provider
         )
     }
 
@@ -138,6 +139,9 @@ impl Moment<'_> {
             "retry" | "retry-provisioning" => vec![(entity.clone(), retrying(&entity)?)],
             "unhold" if entity.kind() == machine_set::State::KIND => {
                 vec![(entity, AnyCommand::from(machine_set::Command::Unhold))]
+            }
+            "unhold" if entity.kind() == provider::State::KIND => {
+                vec![(entity, AnyCommand::from(provider::Command::Unhold))]
             }
             "thaw" => vec![(entity, AnyCommand::from(machine_set::Command::Thaw))],
             "unhold" => vec![(entity, AnyCommand::from(machine::Command::Unhold))],

@@ -11,6 +11,7 @@ use bailiwick_actors::{
     machine::{self, Instance, Node},
     machine_class, machine_deployment, machine_set, member, policy,
     ports::{MachineInstance, replica_set::MemberState},
+    provider,
     replica_set::{self, Phase},
     supervisor::machines::{self, SightingStatus},
     vocab::{Name, hex},
@@ -274,6 +275,14 @@ pub(in crate::view) fn policy(state: &policy::State) -> Told {
     told.put("digest", hex(&state.digest));
     told.fields("spec", as_declared(&state.document));
     told.fields("storage", &state.pools);
+    told
+}
+
+pub(in crate::view) fn provider(state: &provider::State) -> Told {
+    let mut told = Told::default();
+    told.put("status", state.status());
+    told.show("held", state.hold.as_ref().map(|hold| &hold.reason));
+    told.show("heldUntil", state.hold.as_ref().and_then(|hold| hold.until));
     told
 }
 

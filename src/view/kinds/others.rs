@@ -3,10 +3,11 @@
 use bailiwick_actors::{
     contract::{Fold, Folded},
     document::{self, Kind},
-    member, policy, replica_set,
+    member, policy, provider, replica_set,
     vocab::{Life, Timestamp},
 };
 use bailiwick_journal::StreamId;
+use serde_json::Value;
 
 use super::{Portrait, Shown};
 use crate::view::{
@@ -18,6 +19,7 @@ use crate::view::{
     members::{member_row, members_of},
     policies::as_declared,
     portrait::Row,
+    providers::provider_row,
     replica_sets::replica_set_row,
     rows::policy_row,
     told::Told,
@@ -117,6 +119,35 @@ impl Shown for policy::State {
 
     fn status_then(&self) -> String {
         format!("revision {}", self.revision)
+    }
+}
+
+impl Shown for provider::State {
+    const STATUSES: &'static [&'static str] = &["in-service", "held"];
+
+    fn fold<'f>(fleet: &'f Fleet, _kind: &str) -> Option<&'f Fold<Self>> {
+        Some(&fleet.providers)
+    }
+
+    fn life(&self) -> Life {
+        Life::Alive
+    }
+
+    fn portrait(fleet: &Fleet, stream: &StreamId, folded: &Folded<Self>) -> Portrait {
+        let row = Row::Provider(Box::new(provider_row(fleet, stream.name(), folded)));
+        Portrait::of(row, Value::Null)
+    }
+
+    fn facts(&self, _fleet: &Fleet, _stream: &StreamId) -> Told {
+        facts::provider(self)
+    }
+
+    fn status(&self) -> Option<&'static str> {
+        Some(Self::status(self))
+    }
+
+    fn since(&self, _fleet: &Fleet, _stream: &StreamId) -> Option<Timestamp> {
+        self.hold.as_ref().map(|hold| hold.since)
     }
 }
 

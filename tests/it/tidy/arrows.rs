@@ -34,6 +34,7 @@ const ROOMS: &[&[&str]] = &[
         "replica_set",
         "member",
         "policy",
+        "provider",
     ],
     &["supervisor"],
     // Both take the one step of the contract: with a mailbox, and with what is recorded.

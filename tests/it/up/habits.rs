@@ -40,6 +40,22 @@ fn objects_are_asked_for_as_other_tools_ask() {
     assert_eq!(out(&["get", "machine", "web", "-o", "jsonpath={.status}"]), "ready\n");
     assert_eq!(out(&["get", "m", "-o", "custom-columns=N:.name,P:.provider"]), "N    P\nweb  local\n");
     assert_eq!(out(&["describe", "data", "-o", "jsonpath={.spec.size}"]), "64M\n");
+    // A kind and a name, as two words or as one
+    for line in ["why machine web", "why machine web phase", "who machine web", "why-not machine web ready"] {
+        let one = line.replacen(" web", "/web", 1);
+        let [two, one] = [line, &one].map(|line| lab.run(&line.split(' ').collect::<Vec<_>>()).code(0).out);
+        assert_eq!(two, one, "{line}");
+    }
+    assert!(out(&["log", "machine", "web"]).contains("machine/web"));
+    out(&["hold", "machine", "web", "--reason", "repair"]);
+    out(&["unhold", "machine", "web"]);
+    lab.run(&["who", "machine/web", "volume/data"]).code(64);
+    // A terminal's lines are not broken
+    for list in ["log", "status", "schedule"] {
+        let shown = Running::of(lab.command(&[list]).env("COLUMNS", "80")).ended().code(0).out;
+        assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+        assert!(shown.lines().count() <= out(&[list, "-o", "wide"]).lines().count(), "{list}");
+    }
     assert_eq!(out(&["get", "m", "--field", "status=failed", "-o", "name"]), "");
     // A shell completes what the node has
     let data = lab.data().to_str().expect("text");
@@ -48,6 +64,7 @@ fn objects_are_asked_for_as_other_tools_ask() {
     assert_eq!(Running::of(&mut asks).ended().code(0).out, "web");
     // What nothing has is an error
     lab.run(&["get", "m", "--sort-by", "stauts"]).code(64).says("did you mean status? fields are ");
+    lab.run(&["get", "machine-sets", "--sort-by", "stauts"]).code(64).says("did you mean status? fields are ");
     lab.run(&["get", "m", "-o", "jsonpath={.items[*].stauts}"]).code(64).says("did you mean status?");
     lab.run(&["describe", "webb"]).code(4).says("did you mean machine/web?");
     lab.run(&["get", "machine/wep"]).code(4).says("did you mean web?");
@@ -66,11 +83,24 @@ fn a_watch_shows_what_changes_and_outlives_the_node() {
     let node = stay(&lab);
     let watch = lab.start(&["get", "volumes", "--watch"]);
     watch.prints("data  available");
+    let names = lab.start(&["get", "all", "-w", "-o", "name"]);
+    names.prints("machine/web\nvolume/data\n");
+    let both = lab.start(&["get", "m,v", "-w"]);
+    both.prints("volumes\nNAME");
+    let objects = lab.start(&["get", "m,v", "-w", "-o", "json"]);
+    objects.prints("\"entity\":\"volume/data\"");
     lab.run(&["protect", "volume/data"]).code(0);
     lab.run(&["unprotect", "volume/data"]).code(0);
     let more = lab.manifest("more.yaml", MACHINES.replace("name: data", "name: more"));
     lab.run(&["apply", &more]).code(0);
     watch.prints("more  available");
+    names.prints("volume/more\n");
+    both.prints("more  available");
+    objects.prints("\"entity\":\"volume/more\"");
+    for watch in [names, both, objects] {
+        watch.kill();
+    }
+    lab.run(&["get", "m", "-w", "-o", "custom-columns=N:.name"]).code(64);
     node.stopped().code(0);
     watch.says("waiting for the node");
     let node = stay(&lab);
@@ -120,5 +150,45 @@ fn an_object_is_edited_and_a_refused_text_is_kept() {
     assert!(fs::read_to_string(kept).expect("the text").contains("provided"));
     edit("sed -i -e s/web/wep/", "web").code(65).says("does not declare machine/web");
     edit("true", "policy/default").code(0);
+    node.stopped().code(0);
+}
+
+#[test]
+fn nothing_begins_while_a_provider_is_held_and_all_of_it_once_it_is_not() {
+    let lab = Lab::new();
+    let serve = || {
+        let node = lab.start(&["serve"]);
+        node.says("listening");
+        node
+    };
+    let node = serve();
+    lab.run(&["hold", "provider", "locla", "--reason", "disks"]).code(4).says("no provider named locla; it has ");
+    lab.run(&["hold", "provider/local", "--reason", "new disks"]).code(0);
+    let file = lab.manifest("habits.yaml", MACHINES);
+    lab.run(&["apply", &file]).code(0);
+    // A node that is killed knows it afterwards
+    node.kill();
+    let node = serve();
+    let out = |args: &[&str]| lab.run(args).code(0).out;
+    let waits = out(&["why-not", "machine/web", "ready"]);
+    assert!(waits.contains("provider local is held by uid:") && waits.contains(": new disks"), "{waits}");
+    assert!(waits.contains("`bailiwick unhold provider/local`"), "{waits}");
+    let status = out(&["status"]);
+    assert!(status.contains("no call to it begins, 2 objects wait for it"), "{status}");
+    let row = out(&["get", "provider", "local", "-o", "jsonpath={.status} {.held} {.waiting[*]}"]);
+    assert_eq!(row, "held new disks machine/web volume/data\n");
+    assert!(out(&["log", "provider", "local"]).contains("held, no call begins: new disks"));
+    assert!(out(&["who", "provider/local"]).contains("uid:") && out(&["why", "provider/local"]).contains("new disks"));
+    lab.run(&["delete", "provider/local"]).code(1).says("bailiwick unhold provider/local");
+    let made = |kind: &str| fs::read_dir(lab.local().join(kind)).map_or(0, |all| all.flatten().count());
+    assert_eq!((made("machines"), made("volumes")), (0, 0), "nothing was made");
+    lab.run(&["unhold", "provider/local"]).code(0);
+    lab.run(&["wait", "--timeout", "60s"]).code(0);
+    assert_eq!(
+        out(&["get", "machine/web", "volume/data", "--field", "status!=dying", "-o", "name"]),
+        "machine/web\nvolume/data\n"
+    );
+    assert_eq!((made("machines"), made("volumes")), (1, 1));
+    lab.run(&["down", "--timeout", "60s"]).code(0);
     node.stopped().code(0);
 }

@@ -1,4 +1,4 @@
-//! Machines are selected by their labels: of a running node and of a stopped node's journal alike.
+//! Machines and their sets are selected by labels: of a running node and of a stopped node's journal alike.
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -53,6 +53,21 @@ fn labels_and_names_select_the_same_of_a_running_node_and_of_its_journal() {
     assert_eq!(listed(&lab, &["machine/front", "back"]), ["back", "front"]);
     lab.run(&["get", "machines", "front", "nope"]).code(4).says("machine/nope not found");
     lab.down();
+}
+
+const SET: &str = "apiVersion: bailiwick/v1\nkind: MachineSet\nmetadata: {name: web}\n\
+                   spec: {replicas: 0, template: {metadata: {labels: {tier: front}}, spec: {provider: local}}}\n";
+
+#[test]
+fn sets_are_selected_by_the_labels_of_their_machines() {
+    let lab = Lab::new();
+    let (set, other) =
+        (lab.manifest("set.yaml", SET), lab.manifest("other.yaml", SET.replace("front", "back").replace("web", "db")));
+    lab.run(&["up", &set, &other, "--once"]).code(0);
+    assert_eq!(listed(&lab, &["machine-sets", "-l", "tier=front"]), ["web"]);
+    assert_eq!(listed(&lab, &["machine-sets", "-l", "tier"]), ["db", "web"]);
+    assert_eq!(listed(&lab, &["machine-deployments", "-l", "tier"]), Vec::<String>::new());
+    assert_eq!(lab.run(&["get", "all", "-l", "tier=back", "-o", "name"]).code(0).out, "machine-set/db\n");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use bailiwick_journal::{Entry, Journal, StreamId, append_blocking};
 use super::From;
 use crate::{
     contract::{Decider, Entity, Known, NoView, Request},
-    document, filesystem, machine, machine_class, machine_deployment, machine_set, policy, replica_set, volume,
-    volume_attachment,
+    document, filesystem, machine, machine_class, machine_deployment, machine_set, policy, provider, replica_set,
+    volume, volume_attachment,
 };
 
 /// All entities of one kind.
@@ -21,6 +21,7 @@ pub(super) struct Shelves {
     pub volumes: Shelf<volume::State>,
     pub attachments: Shelf<volume_attachment::State>,
     pub policies: Shelf<policy::State>,
+    pub providers: Shelf<provider::State>,
     pub sets: Shelf<machine_set::State>,
     pub deployments: Shelf<machine_deployment::State>,
     pub classes: Shelf<machine_class::State>,
@@ -45,7 +46,7 @@ macro_rules! shelved {
 }
 shelved!(machine: machines, volume: volumes, volume_attachment: attachments, policy: policies);
 shelved!(machine_deployment: deployments, machine_set: sets, machine_class: classes, document: documents);
-shelved!(filesystem: filesystems, replica_set: replica_sets);
+shelved!(filesystem: filesystems, replica_set: replica_sets, provider: providers);
 
 impl Shelves {
     /// One entity decides, and what it decided is recorded and taken in.
