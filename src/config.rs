@@ -1,5 +1,6 @@
 //! What a node needs to know before it starts.
 
+#[cfg(feature = "server")]
 mod sink;
 
 use std::{
@@ -18,12 +19,14 @@ use bailiwick_actors::{
     vocab::Name,
 };
 
+#[cfg(feature = "server")]
 pub use sink::{EventSink, InvalidSink, Wanted};
 
 use crate::providers::{access::Environment, exec::ExecConfig};
 
 /// How the `local` provider is set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LocalMachines {
     /// There is none: machines with `provider: local` are given up with a clear fault.
     Off,
@@ -54,8 +57,9 @@ pub enum NodeKey {
     Replace,
 }
 
-/// What a node needs to know before it starts.
+/// What a node needs to know before it starts: [`Config::new`], and then what differs. Fields are added with time.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Config {
     /// Everything that the node keeps is below this directory; it is made if it is not there, for its owner only.
     pub data_dir: PathBuf,
@@ -75,13 +79,15 @@ pub struct Config {
     /// Where the node's own engines look up credentials and certificates, and where the secrets of machine classes are;
     /// unless it is set, there are none.
     pub environment: Environment,
-    /// Whether the node answers on its socket. Local machines need it.
+    /// Whether the node answers on its socket. Local machines need it, and it needs the feature `server`: without that a node only
+    /// starts [`without_socket`](Self::without_socket).
     pub listen: bool,
     /// Whether, and how, it answers on the network, too.
     pub network: Option<Network>,
     /// A directory with a further socket, for users of this machine who have an account; it is made if it is not there.
     pub socket_dir: Option<PathBuf>,
     /// URLs that are told of decisions.
+    #[cfg(feature = "server")]
     pub event_sinks: Vec<EventSink>,
     /// The clock; the system's unless a test or a simulation gives another.
     pub clock: Option<Arc<dyn Clock>>,
@@ -95,7 +101,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// A node in this directory, with its socket, and local machines if `agent_command` is given.
+    /// A node in this directory, with its socket, and without local machines.
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         Self {
             data_dir: data_dir.into(),
@@ -110,6 +116,7 @@ impl Config {
             listen: true,
             network: None,
             socket_dir: None,
+            #[cfg(feature = "server")]
             event_sinks: Vec::new(),
             clock: None,
             limits: Limits::default(),

@@ -1,13 +1,19 @@
 //! bailiwick: a control plane that can explain itself.
 
+// Much is there for the command line, the server or the simulation; the build with all of them has nothing that is dead.
+#![cfg_attr(not(feature = "cli"), allow(dead_code))]
+
 pub use bailiwick_actors as actors;
 pub use bailiwick_journal as journal;
 
 pub mod agent;
 pub mod api;
 pub mod audit;
+#[cfg(feature = "simulation")]
 pub mod chaos;
+#[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "server")]
 pub mod client;
 pub mod clock;
 pub mod config;
@@ -20,6 +26,7 @@ pub mod ownership;
 pub mod plan;
 pub mod providers;
 mod register;
+#[cfg(feature = "simulation")]
 pub mod simulation;
 pub mod text;
 pub mod view;
