@@ -37,6 +37,7 @@ pub enum LocalMachines {
 
 /// How a node is reached from other machines: with TLS 1.3, and by accounts alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Network {
     /// `0.0.0.0:8443`.
     pub listen: SocketAddr,
@@ -45,6 +46,13 @@ pub struct Network {
     /// The certificate to show and its key, as PEM files, which are read again when they change. If none are given, the node
     /// makes an authority of its own.
     pub certificate: Option<(PathBuf, PathBuf)>,
+}
+
+impl Network {
+    /// At this address, with a certificate of the node's own.
+    pub fn new(listen: SocketAddr) -> Self {
+        Self { listen, names: Vec::new(), certificate: None }
+    }
 }
 
 /// What to do if `node.key` was lost while there are machines whose agents prove themselves with it.

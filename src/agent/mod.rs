@@ -15,28 +15,34 @@
 mod bearer;
 #[cfg(feature = "server")]
 mod conditions;
+// What is hidden is for tests, which look for the processes and directories of machines.
+#[doc(hidden)]
 pub mod directory;
+#[doc(hidden)]
 pub mod files;
 #[cfg(feature = "server")]
 mod finding;
 #[cfg(feature = "server")]
 mod gone;
 #[cfg(feature = "server")]
+#[doc(hidden)]
 pub mod group;
 #[cfg(feature = "server")]
 mod join;
 #[cfg(feature = "server")]
-pub mod ledger;
+pub(crate) mod ledger;
 #[cfg(feature = "server")]
 mod life;
 #[cfg(feature = "server")]
 mod link;
 #[cfg(feature = "server")]
+#[doc(hidden)]
 pub mod node;
 #[cfg(feature = "server")]
-pub mod output;
+pub(crate) mod output;
 #[cfg(feature = "server")]
 mod pressure;
+#[doc(hidden)]
 pub mod process;
 #[cfg(feature = "server")]
 mod said;

@@ -6,7 +6,7 @@
 #[cfg(feature = "server")]
 pub mod query;
 #[cfg(feature = "server")]
-pub mod server;
+pub(crate) mod server;
 #[cfg(feature = "server")]
 mod shared;
 #[cfg(feature = "server")]
@@ -54,4 +54,4 @@ mod rates;
 #[cfg(feature = "server")]
 mod routes;
 #[cfg(feature = "server")]
-pub mod tls;
+pub(crate) mod tls;
