@@ -38,7 +38,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dir = std::env::temp_dir().join(format!("bailiwick-embed-{}", std::process::id()));
     let rack = Arc::new(Rack::default());
     let node = Node::start(Config::new(&dir).machine_provider("rack".parse()?, rack).without_socket())?;
-    let text = "{apiVersion: bailiwick/v1, kind: Machine, metadata: {name: blade}, spec: {provider: rack}}";
+    // JSON is read with and without the feature `yaml`.
+    let text = r#"{"apiVersion": "bailiwick/v1", "kind": "Machine", "metadata": {"name": "blade"}, "spec": {"provider": "rack"}}"#;
     let wishes = manifest::parse(&[manifest::Source::new("inline", text)], &manifest::Known::default())?;
     let handle = node.handle(); // can be cloned, sent, and used on any async runtime; `wait` needs none
     handle.wait(handle.apply(&wishes.documents, Prune::No, "6b1f0f0e-2f5a-4b1e-9c55-0a8d0c1f7e11".parse()?))?;

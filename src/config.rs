@@ -1,5 +1,6 @@
 //! What a node needs to know before it starts.
 
+#[cfg(feature = "server")]
 mod sink;
 
 use std::{
@@ -19,6 +20,7 @@ use bailiwick_actors::{
 };
 
 use bailiwick_journal::LocalJournal;
+#[cfg(feature = "server")]
 pub use sink::{EventSink, InvalidSink, Wanted};
 
 use crate::{
@@ -31,6 +33,7 @@ use crate::{
 
 /// How the `local` provider is set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LocalMachines {
     /// There is none: machines with `provider: local` are given up with a clear fault.
     Off,
@@ -41,6 +44,7 @@ pub enum LocalMachines {
 
 /// How a node is reached from other machines: with TLS 1.3, and by accounts alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Network {
     /// `0.0.0.0:8443`.
     pub listen: SocketAddr,
@@ -56,6 +60,13 @@ pub struct Network {
 pub type CrashSweep =
     fn(journal: &LocalJournal, wish: &SweepWish, follow: &(dyn Fn(u64, u64) -> bool + Sync)) -> Result<Sweep, Problem>;
 
+impl Network {
+    /// At this address, with a certificate of the node's own.
+    pub fn new(listen: SocketAddr) -> Self {
+        Self { listen, names: Vec::new(), certificate: None }
+    }
+}
+
 /// What to do if `node.key` was lost while there are machines whose agents prove themselves with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NodeKey {
@@ -66,8 +77,9 @@ pub enum NodeKey {
     Replace,
 }
 
-/// What a node needs to know before it starts.
+/// What a node needs to know before it starts: [`Config::new`], and then what differs. Fields are added with time.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Config {
     /// Everything that the node keeps is below this directory; it is made if it is not there, for its owner only.
     pub data_dir: PathBuf,
@@ -87,13 +99,15 @@ pub struct Config {
     /// Where the node's own engines look up credentials and certificates, and where the secrets of machine classes are;
     /// unless it is set, there are none.
     pub environment: Environment,
-    /// Whether the node answers on its socket. Local machines need it.
+    /// Whether the node answers on its socket. Local machines need it, and it needs the feature `server`: without that a node only
+    /// starts [`without_socket`](Self::without_socket).
     pub listen: bool,
     /// Whether, and how, it answers on the network, too.
     pub network: Option<Network>,
     /// A directory with a further socket, for users of this machine who have an account; it is made if it is not there.
     pub socket_dir: Option<PathBuf>,
     /// URLs that are told of decisions.
+    #[cfg(feature = "server")]
     pub event_sinks: Vec<EventSink>,
     /// The clock; the system's unless a test or a simulation gives another.
     pub clock: Option<Arc<dyn Clock>>,
@@ -110,7 +124,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// A node in this directory, with its socket, and local machines if `agent_command` is given.
+    /// A node in this directory, with its socket, and without local machines.
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         Self {
             data_dir: data_dir.into(),
@@ -125,6 +139,7 @@ impl Config {
             listen: true,
             network: None,
             socket_dir: None,
+            #[cfg(feature = "server")]
             event_sinks: Vec::new(),
             clock: None,
             limits: Limits::default(),

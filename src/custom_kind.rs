@@ -16,7 +16,9 @@ use bailiwick_actors::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-pub(crate) use folds::{Folds, Keeping, Work};
+#[cfg(feature = "simulation")]
+pub(crate) use folds::Work;
+pub(crate) use folds::{Folds, Keeping};
 pub(crate) use table::{Asked, Custom, add, all, kind, of_manifest, of_supervisor};
 
 use crate::words::Words;

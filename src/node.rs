@@ -5,9 +5,15 @@
 //! subscriber for logs.
 
 mod key;
+#[cfg(not(feature = "server"))]
+mod not_built;
 pub(crate) mod place;
+#[cfg(feature = "server")]
 mod quotas;
 mod run;
+#[cfg(feature = "server")]
+mod served;
+#[cfg(feature = "server")]
 mod sinks;
 mod told;
 
@@ -26,6 +32,8 @@ use bailiwick_actors::{
 use bailiwick_journal::{OpenError, OpenReport};
 use tokio::sync::oneshot;
 
+#[cfg(not(feature = "server"))]
+use self::not_built as served;
 use crate::{config::Config, handle::Handle, ownership::Unsafe};
 
 pub use key::KeyError;
@@ -41,6 +49,7 @@ pub struct Node {
 
 /// What was found when the node started.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Started {
     /// How the journal was opened: cleanly, with a catch-up, or with repairs.
     pub report: OpenReport,
@@ -94,6 +103,7 @@ impl Started {
 
 /// Why a node did not start.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum StartError {
     /// The journal did not open. Its own error says who holds it, or what is lost.
     #[error(transparent)]
@@ -134,6 +144,11 @@ pub enum StartError {
         path.display()
     )]
     Twin { path: PathBuf, holder: String },
+    /// The program was built without a part that is wanted.
+    #[error(
+        "this program was built without {wanted}; next: build it with the feature `{feature}` of the crate bailiwick"
+    )]
+    NotBuilt { wanted: &'static str, feature: &'static str },
     /// The node's thread ended before it was ready.
     #[error("the node's thread ended while it was starting")]
     Ended,
@@ -141,6 +156,7 @@ pub enum StartError {
 
 /// Why a node did not stop in order. Everything acknowledged is durable all the same.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum StopError {
     /// The journal failed while the node ran: start it again, and the journal is verified.
     #[error("the journal failed, so the node ended: {problem}")]

@@ -2,7 +2,7 @@
 
 use bailiwick_actors::custom::{self as actors, RegisterError};
 
-use crate::{custom_kind, custom_kind::CustomKind, manifest, plan, simulation, view, words};
+use crate::{custom_kind, custom_kind::CustomKind, manifest, plan, view, words};
 
 /// Registers a kind for this process: nodes and journals that are opened from now on know it.
 ///
@@ -17,6 +17,7 @@ pub fn register<K: CustomKind>() -> Result<(), RegisterError> {
     custom_kind::add::<K>();
     view::add::<K>();
     plan::add::<K>();
-    simulation::add::<K>();
+    #[cfg(feature = "simulation")]
+    crate::simulation::add::<K>();
     Ok(())
 }

@@ -231,7 +231,9 @@ fn never_null(schema: &mut Value) {
 
 /// `GET /v1/entities/machine/{name}` is `get_entities_machine_name`.
 fn id(method: &str, path: &str) -> String {
-    let path = format!("{}_{}", method.to_lowercase(), path.trim_start_matches("/v1").trim_start_matches('/'));
+    // The one path that is also there under `/v1`.
+    let path = if path == "/metrics" { "root_metrics" } else { path.trim_start_matches("/v1").trim_start_matches('/') };
+    let path = format!("{}_{path}", method.to_lowercase());
     path.chars()
         .filter(|letter| !matches!(letter, '{' | '}'))
         .map(|c| if c.is_alphanumeric() { c } else { '_' })

@@ -164,7 +164,8 @@ impl From<StartError> for CliError {
                  give this one a new identity: `bailiwick journal export FILE`, then `bailiwick --data-dir NEWDIR journal import \
                  --as-new FILE`",
             ),
-            StartError::Ended => Self::new(Exit::Error, "node-ended", error.to_string()),
+            // The command line comes with everything, so only its thread can be what is missing.
+            StartError::Ended | StartError::NotBuilt { .. } => Self::new(Exit::Error, "node-ended", error.to_string()),
         }
     }
 }

@@ -2,6 +2,8 @@
 
 mod account;
 mod agent;
+// For a bench that measures with it.
+#[doc(hidden)]
 pub mod allocator;
 mod apply;
 mod audit;
@@ -18,7 +20,7 @@ mod describe;
 mod diff;
 mod doctor;
 mod edit;
-pub mod enable_ha;
+mod enable_ha;
 mod exec;
 mod exit;
 mod failures;
@@ -35,10 +37,10 @@ mod login;
 mod logs;
 mod man;
 mod manager;
-pub mod moment;
+mod moment;
 mod named;
 mod operate;
-pub mod output;
+mod output;
 mod panics;
 mod plan;
 mod pool;

@@ -10,6 +10,7 @@ use crate::client::{Authority, Hook, InvalidHook, Token};
 
 /// A sink, as it is declared: `NAME=URL`, with what is wanted behind a `#`: `ops=http://host/in#kind=machine&outcome=refused`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EventSink {
     pub name: Name,
     pub url: String,
@@ -19,6 +20,7 @@ pub struct EventSink {
 /// What a sink is told, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[non_exhaustive]
 pub struct Wanted {
     pub entity: Option<StreamId>,
     pub kind: Option<String>,

@@ -12,6 +12,7 @@ macro_rules! pages {
         )*
 
         /// All pages, in the order in which they are read.
+        #[doc(hidden)]
         pub const PAGES: &[Page] = &[
             $(Page { topic: $topic, about: $about, text: include_str!(concat!($topic, ".md")) },)*
         ];
@@ -43,7 +44,8 @@ pages! {
     changelog, "changelog", "what each release brings";
 }
 
-/// One page of the guide.
+/// One page of the guide, for `bailiwick help`.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Page {
     /// Its name in `bailiwick help TOPIC`.

@@ -35,13 +35,13 @@ impl Handle {
     ///
     /// # Errors
     /// If the node is stopping or takes no more.
-    pub async fn agent_report(&self, report: AgentReport) -> Result<Heartbeat, AskError> {
+    pub(crate) async fn agent_report(&self, report: AgentReport) -> Result<Heartbeat, AskError> {
         let _permit = self.shared.admission.try_acquire().map_err(|_| AskError::Overloaded)?;
         self.shared.machines.send(report).await.map_err(|_| AskError::Stopping)
     }
 
     /// What an instance proves with that this control plane started it under this id.
-    pub fn nonce(&self, effect: EffectId) -> Nonce {
+    pub(crate) fn nonce(&self, effect: EffectId) -> Nonce {
         Nonce::of(self.shared.journal.id(), effect)
     }
 
@@ -49,7 +49,7 @@ impl Handle {
     ///
     /// # Errors
     /// As [`AskError`].
-    pub async fn agent_joined(
+    pub(crate) async fn agent_joined(
         &self,
         machine: &Name,
         effect: EffectId,
@@ -71,7 +71,7 @@ impl Handle {
 
     /// Records what the agent of this instance says of its node now, where that is something else than it said before. What
     /// is not taken in now is said again with the next report.
-    pub async fn node_told(&self, machine: &Name, effect: EffectId, node: NodeFacts) {
+    pub(crate) async fn node_told(&self, machine: &Name, effect: EffectId, node: NodeFacts) {
         let stream = StreamId::new(machine::State::KIND, machine.as_str()).expect("names are checked");
         let is_news = self.look(|fleet| {
             let joined = fleet.machines.get(machine.as_str()).and_then(|state| state.joined.as_ref());
@@ -109,7 +109,7 @@ impl Handle {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn tell_agent(&self, machine: &Name, effect: EffectId) -> Result<Option<agent::Answer>, ReadError> {
+    pub(crate) fn tell_agent(&self, machine: &Name, effect: EffectId) -> Result<Option<agent::Answer>, ReadError> {
         let answer = self.look(|fleet| wanted(fleet, machine, effect))?;
         if let Some(answer) = &answer {
             self.told().insert(machine.clone(), answer.clone());
@@ -121,7 +121,7 @@ impl Handle {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    pub fn runs(&self, machine: &Name, effect: EffectId) -> Result<bool, ReadError> {
+    pub(crate) fn runs(&self, machine: &Name, effect: EffectId) -> Result<bool, ReadError> {
         self.look(|fleet| {
             let state = fleet.machines.get(machine.as_str());
             matches!(state.map(|state| &state.instance), Some(Instance::Running { instance, .. }) if instance.effect == effect)
@@ -134,7 +134,7 @@ impl Handle {
     }
 
     /// Hands on which block devices an agent sees. One that is not taken in now comes with the next report again.
-    pub fn devices_seen(&self, machine: &Name, instance: EffectId, devices: Vec<Device>) {
+    pub(crate) fn devices_seen(&self, machine: &Name, instance: EffectId, devices: Vec<Device>) {
         let sighted = |seen: Device| Sighted { device: seen.device, volume: seen.volume };
         let devices = devices.into_iter().map(sighted).collect();
         if let Err(error) = self.shared.storage.try_send(DevicesSeen { machine: machine.clone(), instance, devices }) {
@@ -143,7 +143,7 @@ impl Handle {
     }
 
     /// The workloads that the agent of a machine was told to run last; none if this node has not told it anything.
-    pub fn told_to_run(&self, machine: &Name) -> Option<BTreeSet<Name>> {
+    pub(crate) fn told_to_run(&self, machine: &Name) -> Option<BTreeSet<Name>> {
         let told = self.told();
         told.get(machine).map(|answer| answer.workloads.iter().map(|workload| workload.name.clone()).collect())
     }

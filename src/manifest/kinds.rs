@@ -65,6 +65,7 @@ fn object_kinds() -> Vec<String> {
 }
 
 /// What documents call a kind of objects: `MachineSet` for `machine-set`; none if none declares it.
+#[cfg(feature = "cli")]
 pub(crate) fn declared_as(kind: &str) -> Option<&'static str> {
     let built_in = KINDS.into_iter().find(|name| in_small_letters(name) == kind);
     built_in.or_else(|| crate::custom_kind::kind(kind).map(|custom| custom.manifest))

@@ -42,10 +42,13 @@ use std::path::PathBuf;
 use bailiwick_actors::vocab::{Name, SizeMib};
 
 pub(crate) use hint::nearest;
-pub(crate) use kinds::{declared_as, is_kind};
+#[cfg(feature = "cli")]
+pub(crate) use kinds::declared_as;
+pub(crate) use kinds::is_kind;
 pub use problem::{Code, Excerpt, ManifestError, Place, Problem};
 pub use read::Known;
 pub use source::Source;
+#[cfg(feature = "simulation")]
 pub(crate) use source::yaml_problem;
 pub use wish::{CustomWish, Document, Manifest, Note, Pooled, Wish};
 

@@ -131,6 +131,7 @@ fn bytes_of(file: &Path) -> io::Result<Vec<u8>> {
 
 /// What is wrong with a YAML file that is read as a whole, and where: `line 1 column 1: unknown field …`. The parser's text goes
 /// on with an excerpt of several lines.
+#[cfg(feature = "simulation")]
 pub(crate) fn yaml_problem(error: &serde_saphyr::Error) -> String {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();

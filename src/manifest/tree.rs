@@ -1,14 +1,22 @@
 //! From text to nodes that know their place.
 //!
-//! The parser's events are taken one by one, and every bound is checked before anything grows; there is no recursion over
-//! the input. A document that is broken is answered and skipped, and reading goes on with the next one.
+//! What a parser says is taken piece by piece, and every bound is checked before anything grows. The text is YAML, or JSON alone
+//! where the program was built without the feature `yaml`.
+
+#[cfg(any(test, not(feature = "yaml")))]
+mod json;
+#[cfg(feature = "yaml")]
+mod yaml;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
 };
 
-use serde_saphyr::granit_parser::{ErrorKind, Event, Marker, Options, Parser, ScalarStyle, ScanError, StrInput, Tag};
+#[cfg(not(feature = "yaml"))]
+pub(super) use json::Documents;
+#[cfg(feature = "yaml")]
+pub(super) use yaml::Documents;
 
 use super::{limits, problem::Code};
 use crate::text::cut;
@@ -71,74 +79,6 @@ pub(super) struct Tree {
     pub flaws: Vec<Flaw>,
 }
 
-/// Takes the documents of a text one after the other.
-pub(super) struct Documents<'a> {
-    parser: Parser<'a, StrInput<'a>>,
-    repeated_bytes: usize,
-    over: bool,
-}
-
-impl<'a> Documents<'a> {
-    pub(super) fn of(text: &'a str) -> Self {
-        let mut options = Options::default();
-        options.set_emit_comments(false);
-        Self { parser: Parser::new_from_str_with_options(text, options), repeated_bytes: 0, over: false }
-    }
-}
-
-impl Iterator for Documents<'_> {
-    type Item = Result<Tree, Flaw>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.over {
-            return None;
-        }
-        let answer = self.document();
-        // The rest of a broken document is skipped. Where a bound was met, or skipping fails, so is the rest of the file.
-        if let Some(Err(flaw)) = &answer {
-            let beyond_bounds = matches!(flaw.code, Code::TooDeep | Code::TooMany | Code::TooLarge);
-            self.over = beyond_bounds || !matches!(self.parser.proceed_next_document(), Ok(true));
-        }
-        answer
-    }
-}
-
-impl Documents<'_> {
-    fn document(&mut self) -> Option<Result<Tree, Flaw>> {
-        let mut building = Building::default();
-        loop {
-            let (event, span) = match self.parser.next_event()? {
-                Ok(event) => event,
-                Err(error) => return Some(Err(scan_flaw(&error))),
-            };
-            let at = spot(&span.start);
-            let step = match event {
-                Event::StreamEnd => return None,
-                Event::DocumentEnd => {
-                    let flaws = std::mem::take(&mut building.flaws);
-                    let root = building.root.take().unwrap_or_else(|| Rc::new(text_node(at, "".into(), true)));
-                    return Some(Ok(Tree { root, flaws }));
-                }
-                Event::Scalar(text, style, anchor, tag) => {
-                    building.scalar(at, text.into_owned().into(), style, anchor, tag.as_deref())
-                }
-                Event::SequenceStart(_, anchor, tag) => {
-                    building.open(at, anchor, tag.as_deref(), Growing::List(Vec::new()))
-                }
-                Event::MappingStart(_, anchor, tag) => {
-                    building.open(at, anchor, tag.as_deref(), Growing::Mapping { entries: Vec::new(), key: None })
-                }
-                Event::SequenceEnd | Event::MappingEnd => building.close(),
-                Event::Alias(anchor) => building.alias(at, anchor, &mut self.repeated_bytes),
-                _ => Ok(()),
-            };
-            if let Err(flaw) = step {
-                return Some(Err(flaw));
-            }
-        }
-    }
-}
-
 /// A document that is being read: the open lists and mappings, outermost first.
 #[derive(Default)]
 struct Building {
@@ -161,20 +101,7 @@ enum Growing {
 }
 
 impl Building {
-    fn scalar(
-        &mut self,
-        at: Spot,
-        text: Rc<str>,
-        style: ScalarStyle,
-        anchor: usize,
-        tag: Option<&Tag>,
-    ) -> Result<(), Flaw> {
-        let plain = style == ScalarStyle::Plain && !means_text(at, tag)?;
-        self.finished(anchor, Rc::new(text_node(at, text, plain)))
-    }
-
-    fn open(&mut self, at: Spot, anchor: usize, tag: Option<&Tag>, content: Growing) -> Result<(), Flaw> {
-        means_text(at, tag)?;
+    fn open(&mut self, at: Spot, anchor: usize, content: Growing) -> Result<(), Flaw> {
         if self.open.len() == limits::DEPTH_MAX {
             return Err(too_deep(at));
         }
@@ -196,20 +123,6 @@ impl Building {
         let depth = 1 + children.iter().map(|child| child.depth).max().unwrap_or(0);
         let weight = children.iter().fold(16, |sum: usize, child| sum.saturating_add(child.weight));
         self.finished(anchor, Rc::new(Node { at, body, depth, weight }))
-    }
-
-    fn alias(&mut self, at: Spot, anchor: usize, repeated_bytes: &mut usize) -> Result<(), Flaw> {
-        let Some(node) = self.anchors.get(&anchor).cloned() else {
-            return Err(flaw(at, Code::BadYaml, "the alias refers to a value that contains it"));
-        };
-        if self.open.len() + node.depth > limits::DEPTH_MAX {
-            return Err(too_deep(at));
-        }
-        *repeated_bytes = repeated_bytes.saturating_add(node.weight);
-        if *repeated_bytes > limits::REPEATED_BYTES_MAX {
-            return Err(flaw(at, Code::TooLarge, "aliases expand to more than 1 MiB"));
-        }
-        self.finished(0, node)
     }
 
     /// Puts a finished value where it belongs: into the list or mapping that is open, or at the root.
@@ -243,7 +156,8 @@ impl Building {
                 merged.push(value);
             } else if let Some(first) = seen.get(&key.text) {
                 if self.flaws.len() < limits::PROBLEMS_MAX {
-                    let message = format!("duplicate field `{}`, first in line {}", cut(&key.text, 60), first.line);
+                    let first = if first.line == 0 { String::new() } else { format!(", first in line {}", first.line) };
+                    let message = format!("duplicate field `{}`{first}", cut(&key.text, 60));
                     self.flaws.push(flaw(key.at, Code::Duplicate, message));
                 }
             } else {
@@ -285,34 +199,9 @@ fn as_key(node: &Node) -> Result<Key, Flaw> {
     }
 }
 
-/// Whether the tag says that a plain text is a text and nothing else. Tags of other kinds are refused.
-fn means_text(at: Spot, tag: Option<&Tag>) -> Result<bool, Flaw> {
-    let Some(tag) = tag else { return Ok(false) };
-    match tag.core_suffix() {
-        Some("str") => Ok(true),
-        Some(_) => Ok(false),
-        None if tag.original() == "!" => Ok(true),
-        None => Err(flaw(at, Code::BadYaml, format!("tags such as {} are not supported", cut(&tag.original(), 60)))),
-    }
-}
-
 fn text_node(at: Spot, text: Rc<str>, plain: bool) -> Node {
     let weight = text.len().max(16);
     Node { at, body: Body::Text { text, plain }, depth: 0, weight }
-}
-
-fn spot(marker: &Marker) -> Spot {
-    let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
-    Spot { line: number(marker.line()).max(1), column: number(marker.col()).saturating_add(1) }
-}
-
-fn scan_flaw(error: &ScanError) -> Flaw {
-    let at = spot(error.marker());
-    match error.kind() {
-        // The scanner reads ahead, so its own bound may be met before ours.
-        ErrorKind::RecursionLimitExceeded => too_deep(at),
-        _ => flaw(at, Code::BadYaml, error.info()),
-    }
 }
 
 fn too_deep(at: Spot) -> Flaw {

@@ -3,9 +3,8 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
-    net::TcpListener,
     os::unix::fs::{DirBuilderExt, PermissionsExt},
-    path::{Path, PathBuf},
+    path::PathBuf,
     rc::Rc,
     sync::{Arc, mpsc},
     time::Duration,
@@ -17,7 +16,7 @@ use bailiwick_actors::{
     supervisor::SupervisorActor,
     supervisor::machines,
     supervisor::machines::AgentReport,
-    vocab::{Name, SizeMib, Timestamp},
+    vocab::{Name, Timestamp},
 };
 use bailiwick_journal::{Journal, LocalJournal, OpenError, OpenReport, ReadError};
 use tokio::sync::{mpsc as mpsc_async, oneshot};
@@ -27,18 +26,12 @@ use super::{
     StartError, Started, StopError,
     key::node_key,
     place::{self, Elsewhere, Twin},
-    quotas,
-    sinks::tell_sink,
+    served::{self, Listening},
     told::tell_decisions,
 };
 use crate::{
-    api::{
-        server::{self, Server},
-        tls::{Certificates, Origin},
-    },
-    client::{SocketPath, socket_address},
     clock::SystemClock,
-    config::{Config, LocalMachines, Network, enrolment_dir, journal_dir, local_dir, tls_dir},
+    config::{Config, enrolment_dir, journal_dir},
     custom_kind,
     handle::{Handle, Offer, Releases},
     ownership,
@@ -46,11 +39,9 @@ use crate::{
         enrolment::Enrolments,
         etcd::EtcdEngine,
         exec::{ExecConfig, ExecProvider},
-        local::{LocalConfig, LocalProvider},
-        machine_storage::{Desk, Inside, Locate, PROVIDERS},
+        machine_storage::{Desk, PROVIDERS},
         mongodb,
         secrets::EnvironmentSecrets,
-        storage::{Filesystems, Ground, SystemRunner, Way, missing_for_filesystems, missing_for_loop_volumes},
     },
     view::{Calendar, ClockStep, gap},
 };
@@ -70,17 +61,15 @@ pub(super) fn run(config: Config, ready: &Ready, stop: oneshot::Receiver<()>) ->
     system.block_on(async {
         match start(&config).await {
             Ok(parts) => {
-                let Parts { handle, started, running, server, journal, socket } = parts;
+                let Parts { handle, started, running, mut listening, journal } = parts;
                 // The caller is gone if this fails: then the node stops at once.
                 drop(ready.send(Ok((handle.clone(), started))));
                 let failed = wait(&running, stop).await;
                 let desk = handle.desk();
                 desk.close();
-                if let Some(server) = server {
-                    server.stop().await;
-                }
+                listening.stop().await;
                 drain(&running, &desk, config.drain).await;
-                drop(socket);
+                drop(listening);
                 close(running, journal, failed)
             }
             Err(error) => {
@@ -95,12 +84,12 @@ struct Parts {
     handle: Handle,
     started: Started,
     running: Running,
-    server: Option<Server>,
+    listening: Listening,
     journal: Arc<LocalJournal>,
-    socket: Option<SocketPath>,
 }
 
 async fn start(config: &Config) -> Result<Parts, StartError> {
+    served::check(config)?;
     ownership::check(&config.data_dir)?;
     config.journal.log_archive.as_deref().map_or(Ok(()), ownership::check_directory)?;
     make_private_dir(&config.data_dir)?;
@@ -151,8 +140,6 @@ async fn start_on(
     let told = [step.map(|step| step.text), gap(&*journal).map_err(unreadable)?].into_iter().flatten().collect();
     place::note(&config.data_dir, journal.id(), elsewhere).map_err(cannot("write", place))?;
     let key = node_key(&config.data_dir, config.node_key)?;
-    // The journal's lock is held from here on: the socket can only be an old one, or ours.
-    let socket = socket_address(&config.data_dir).map_err(cannot("use the socket in", config.data_dir.clone()))?;
     let enrolment = enrolment_dir(&config.data_dir);
     let known = config.environment.known().clone();
     known.add_key("node.key", &key);
@@ -169,11 +156,7 @@ async fn start_on(
     let handle = Handle::new(journal.clone(), clock, &running, desk, offer, config.limits);
     actix::spawn(watch_host(handle.clone()));
     actix::spawn(tell_decisions(handle.clone()));
-    for sink in &config.event_sinks {
-        let cannot = |source| StartError::Sink { name: sink.name.clone(), source };
-        let hook = sink.hook().map_err(cannot)?;
-        actix::spawn(tell_sink(handle.clone(), sink.clone(), hook, config.data_dir.join("sinks")));
-    }
+    served::tell_sinks(config, &handle)?;
     // Everything was read, and the first question would read it again; neither has to stay in memory.
     let unknown = handle.look(|fleet| fleet.unknown.clone()).map_err(|error| AssembleError::Rebuild(error.into()))?;
     for (kind, unknown) in unknown {
@@ -181,29 +164,7 @@ async fn start_on(
         tracing::warn!(objects, "this program does not know kind {kind}; its objects are left as they are");
     }
     journal.give_memory_back();
-    let network =
-        config.network.as_ref().map(|wanted| network(config, wanted, &*journal, handle.clock())).transpose()?;
-    let reached = network.as_ref().map(|network| {
-        let address = network.listener.local_addr();
-        address.map(|address| (address, network.certificates.fingerprint()))
-    });
-    let reached = reached.transpose().map_err(cannot("use the network in", config.data_dir.clone()))?;
-    let server = if config.listen {
-        let (real, for_agents) = (config.data_dir.join("node.sock"), config.data_dir.join("agent.sock"));
-        let agents = SocketPath::of(&for_agents).map_err(cannot("use the socket in", config.data_dir.clone()))?;
-        let operators = server::Local { address: &socket, real: &real };
-        let agents = server::Local { address: &agents, real: &for_agents };
-        let of_users =
-            config.socket_dir.as_deref().map(|dir| open_dir(dir).map(|()| dir.join("node.sock"))).transpose()?;
-        let address = of_users.as_deref().map(SocketPath::of).transpose();
-        let address = address.map_err(cannot("use the socket in", config.data_dir.clone()))?;
-        let users = address.as_ref().zip(of_users.as_deref()).map(|(address, real)| server::Local { address, real });
-        let own = server::Own { key, enrolments, crash_sweep: config.crash_sweep };
-        let started = server::start(handle.clone(), own, operators, agents, users, network);
-        Some(started.map_err(cannot("listen on", real.clone()))?)
-    } else {
-        None
-    };
+    let listening = served::listen(config, &handle, key, enrolments)?;
     let started = Started {
         report,
         resumed: running.resumed.clone(),
@@ -211,45 +172,9 @@ async fn start_on(
         elsewhere: told_elsewhere,
         socket: config.listen.then(|| config.data_dir.join("node.sock")),
         users: config.socket_dir.as_ref().filter(|_| config.listen).map(|dir| dir.join("node.sock")),
-        network: reached,
+        network: listening.network.clone(),
     };
-    Ok(Parts { handle, started, running, server, journal, socket: Some(socket) })
-}
-
-/// Makes a directory that everybody may look into, and nobody else may change.
-fn open_dir(dir: &Path) -> Result<(), StartError> {
-    let cannot = |action: &'static str| move |source| StartError::Io { action, path: dir.to_owned(), source };
-    if !dir.exists() {
-        fs::DirBuilder::new().recursive(true).mode(0o755).create(dir).map_err(cannot("make the directory"))?;
-        fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).map_err(cannot("open"))?;
-    }
-    ownership::check_way_to(dir)?;
-    Ok(())
-}
-
-/// The listener on the network and what it shows: both are there before anybody is let in.
-fn network(
-    config: &Config,
-    wanted: &Network,
-    journal: &dyn Journal,
-    now: Timestamp,
-) -> Result<server::Network, StartError> {
-    let Network { listen, names, certificate } = wanted;
-    let listener = TcpListener::bind(listen).map_err(|source| StartError::Listen { address: *listen, source })?;
-    let origin = match certificate {
-        Some((certificate, key)) => Origin::Given { certificate: certificate.clone(), key: key.clone() },
-        None => Origin::Own { dir: tls_dir(&config.data_dir), journal: journal.id() },
-    };
-    let host = rustix::system::uname().nodename().to_string_lossy().to_lowercase();
-    let mut known: BTreeSet<String> = names.iter().map(|name| name.to_lowercase()).collect();
-    known.extend([host, "localhost".to_owned()]);
-    let mut shown = known.clone();
-    shown.extend(["127.0.0.1".to_owned(), "::1".to_owned()]);
-    if !listen.ip().is_unspecified() {
-        shown.insert(listen.ip().to_string());
-    }
-    let certificates = Certificates::new(origin, shown, now).map_err(|source| StartError::Certificate { source })?;
-    Ok(server::Network { listener, certificates: Arc::new(certificates), names: known })
+    Ok(Parts { handle, started, running, listening, journal })
 }
 
 /// Opens the journal. Somebody may be reading it while no node runs (`get`, `why`): a start waits until that is over.
@@ -278,7 +203,6 @@ type Reports = mpsc_async::Receiver<Vec<AgentReport>>;
 fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32], owner: Uuid) -> Result<Offered, StartError> {
     let mut reports = Vec::new();
     let desk = Arc::new(Desk::default());
-    let mut missing = BTreeMap::new();
     let secrets = EnvironmentSecrets::new(config.environment.clone());
     // Before anybody could tell on them.
     secrets.learn();
@@ -297,30 +221,7 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32], owner: Uuid
     providers.replica_sets.entry(etcd).or_insert_with(|| Arc::new(EtcdEngine::with(config.environment.clone())));
     let mongodb = "mongodb".parse().expect("a valid name");
     providers.replica_sets.entry(mongodb).or_insert_with(|| mongodb::engine(config.environment.clone()));
-    if let LocalMachines::With { agent_command } = &config.local {
-        let root = local_dir(&config.data_dir);
-        let local = LocalConfig {
-            root: root.clone(),
-            socket: config.data_dir.join("agent.sock"),
-            agent_command: agent_command.clone(),
-            node_key: key,
-        };
-        let local = LocalProvider::new(local, clock.clone()).map_err(|source| StartError::Io {
-            action: "use",
-            path: root,
-            source,
-        })?;
-        let local = Arc::new(local);
-        let name: Name = "local".parse().expect("a valid name");
-        providers.machines.insert(name.clone(), local.clone());
-        providers.volumes.insert(name, local.clone());
-        missing = inside_machines(&local, clock, &desk, &mut providers);
-        let name: Name = "directory".parse().expect("a valid name");
-        if let Some(directories) = directories(config, clock) {
-            actix::spawn(quotas::watch(Arc::downgrade(&directories)));
-            providers.filesystems.entry(name).or_insert(directories);
-        }
-    }
+    let missing = served::local_machines(config, clock, key, &desk, &mut providers)?;
     let mut of_custom: BTreeMap<&'static str, BTreeSet<Name>> = BTreeMap::new();
     for kind in custom_kind::all() {
         let cannot = |source| StartError::Custom { kind: kind.name, source };
@@ -383,39 +284,6 @@ struct Offered {
 /// The one that makes volumes.
 const LOOP: &str = "loop";
 
-/// Offers what can be made inside of local machines here; the answer is what is missing for the rest.
-fn inside_machines(
-    local: &Arc<LocalProvider>,
-    clock: &Arc<dyn Clock>,
-    desk: &Arc<Desk>,
-    providers: &mut Providers,
-) -> BTreeMap<Name, Vec<String>> {
-    let runner = SystemRunner::default();
-    let mut all_missing = BTreeMap::new();
-    for text in PROVIDERS {
-        let name: Name = text.parse().expect("a valid name");
-        let missing = match text {
-            "tmpfs" => missing_for_filesystems(Way::Tmpfs, &runner),
-            "rootfs" => missing_for_filesystems(Way::Rootfs, &runner),
-            "managed" => missing_for_filesystems(Way::Managed, &runner),
-            _ => missing_for_loop_volumes(&runner),
-        };
-        // Whoever embeds the node may have one of this name that works elsewhere.
-        if providers.volumes.contains_key(&name) || providers.filesystems.contains_key(&name) {
-            continue;
-        }
-        if missing.is_empty() {
-            let local = local.clone();
-            let locate: Locate = Arc::new(move |machine| local.locate(machine));
-            let inside = Inside { provider: name.clone(), desk: desk.clone(), locate, clock: clock.clone() };
-            providers.in_machines.insert(name, Arc::new(inside));
-        } else {
-            all_missing.insert(name, missing.iter().map(ToString::to_string).collect());
-        }
-    }
-    all_missing
-}
-
 /// Looks every few seconds whether the disk is full or the journal degraded, so that the node's log says when it began.
 async fn watch_host(handle: Handle) {
     let mut ticks = tokio::time::interval(HOST_LOOK);
@@ -435,18 +303,6 @@ async fn pass_on(mut reports: Reports, machines: actix::WeakAddr<SupervisorActor
             }
         }
     }
-}
-
-/// Plain directories as filesystems of local machines, promised from what is free now. Where others could change what leads
-/// to them there are none, and the node says so.
-fn directories(config: &Config, clock: &Arc<dyn Clock>) -> Option<Arc<Filesystems>> {
-    let path = config.data_dir.join("filesystems");
-    let offered = Ground::of_this_machine(&path, &[], Arc::new(SystemRunner::default()));
-    let offered = offered.and_then(|ground| ground.clear_unfinished().map(|()| ground));
-    let ground = offered.inspect_err(|error| tracing::warn!(%error, "provider directory is not available"));
-    let free = rustix::fs::statvfs(&config.data_dir).map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize) >> 20);
-    let capacity = SizeMib(free.unwrap_or(0));
-    Some(Arc::new(Filesystems::new(Way::Directory { capacity }, Arc::new(ground.ok()?), clock.clone())))
 }
 
 /// Waits for the order to stop; the answer is why the node ends by itself, if it does.

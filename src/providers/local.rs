@@ -31,7 +31,6 @@ mod bulk;
 mod claims;
 mod end;
 mod home;
-mod keys;
 mod machines;
 mod spawn;
 mod volumes;
@@ -51,9 +50,8 @@ use bailiwick_actors::{
     vocab::{EffectId, Fault, Name},
 };
 
-pub(super) use self::keys::Keys;
 use self::{bulk::Lanes, home::Home};
-use super::{cancelled::Cancelled, fault, machine_storage::Whereabouts};
+use super::{cancelled::Cancelled, fault, keys::Keys, machine_storage::Whereabouts};
 use crate::agent::directory::MachineDir;
 
 /// What a local provider has to know.

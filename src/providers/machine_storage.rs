@@ -19,12 +19,14 @@
 //! ended, and before a machine's directory is removed.
 
 mod desk;
+#[cfg(feature = "server")]
 mod hands;
 mod kit;
 mod release;
 mod scope;
 
 pub use desk::Desk;
+#[cfg(feature = "server")]
 pub use hands::hands;
 pub use kit::{Kit, PROVIDERS};
 pub use release::release;

@@ -7,13 +7,13 @@ use bailiwick_actors::{
     machine_set,
     replica_set::{self, Seat},
     storage_rules::{ClaimForm, FromPool, PoolName, StorageClaim},
-    vocab::{Address, ClassContent, Name, Overrides, Scope, Taint},
+    vocab::{Address, ClassContent, Day, Name, Overrides, Scope, Taint, Window, Windows},
     volume, volume_attachment,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::words::{windows_told, written_period};
+use crate::words::written_period;
 
 /// A value that says something; nothing for what is null or empty.
 pub(super) fn filled(value: impl Serialize) -> Option<Value> {
@@ -198,9 +198,25 @@ pub(super) fn machine_deployment(spec: &machine_deployment::Spec) -> Value {
     said.period("progressDeadline", spec.progress_deadline_ms);
     said.put("revisionHistoryLimit", spec.history_limit);
     said.flag("paused", spec.paused);
-    let windows = spec.windows.as_ref().map(windows_told);
-    said.put("windows", windows.map(|told| serde_saphyr::from_str(&told).unwrap_or(Value::String(told))));
+    said.put("windows", spec.windows.as_ref().map(windows));
     said.put("template", template(&spec.template));
+    said.end()
+}
+
+/// Windows as a manifest writes them: `always` if there are none.
+pub(super) fn windows(windows: &Windows) -> Value {
+    if windows.0.is_empty() {
+        return Value::from("always");
+    }
+    windows.0.iter().map(window).collect()
+}
+
+fn window(window: &Window) -> Value {
+    let mut said = Said::default();
+    let days: Vec<&str> = window.days.iter().map(|day| day.as_str()).collect();
+    said.put("days", Some(days).filter(|days| days.len() < Day::ALL.len()));
+    said.put("from", format!("{:02}:{:02}", window.from_minute / 60, window.from_minute % 60));
+    said.period("for", Some(window.for_ms));
     said.end()
 }
 

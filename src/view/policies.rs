@@ -9,6 +9,7 @@ use bailiwick_actors::policy::{
 
 use serde_json::{Map, Value};
 
+use super::declared::windows;
 use crate::words::{windows_told, written_period as period};
 
 /// The settings that differ, each with what it is and what it becomes: `spec.machines.poll: 1s -> 5s (the default)`.
@@ -31,7 +32,11 @@ pub(super) fn as_declared(document: &Document) -> Value {
     let is_said = |name: &str| name != "storage.mountDir" || document.storage.mount_dir.is_some();
     for (name, told) in settings(document).into_iter().filter(|(name, _)| is_said(name)) {
         let (section, field) = name.split_once('.').unwrap_or(("", name));
-        let value = serde_saphyr::from_str(&told).unwrap_or(Value::String(told));
+        let value = match name {
+            "health.nodeConditions" => document.reconciliation.node_conditions.clone().into(),
+            "rollouts.windows" => windows(&document.rollouts.windows),
+            _ => told.parse::<u64>().map_or(Value::String(told), Value::from),
+        };
         let section = sections.entry(section).or_insert_with(|| Value::Object(Map::new()));
         if let Some(fields) = section.as_object_mut() {
             fields.insert(field.to_owned(), value);

@@ -10,6 +10,7 @@ mod layers;
 mod named;
 mod orphans;
 mod source;
+mod surface;
 mod texts;
 
 use std::{

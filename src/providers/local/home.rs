@@ -11,8 +11,10 @@ use bailiwick_actors::vocab::EffectId;
 use bailiwick_journal::crash;
 use tracing::warn;
 
-use super::keys::Keys;
-use crate::agent::{directory::MachineDir, files};
+use crate::{
+    agent::{directory::MachineDir, files},
+    providers::keys::Keys,
+};
 
 const UNFINISHED: &str = ".new-";
 const TRASH: &str = ".trash-";

@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use super::{Ground, StorageError};
-use crate::providers::local::Keys;
+use crate::providers::keys::Keys;
 
 /// What the providers of one machine share.
 #[derive(Clone)]

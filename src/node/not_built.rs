@@ -1,0 +1,51 @@
+//! What stands in the place of `served` where the feature `server` was not built in: nobody is let in, and what cannot be done is
+//! refused before anything is opened.
+
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
+
+use bailiwick_actors::{ports::Clock, shell::Providers, vocab::Name};
+
+use super::StartError;
+use crate::{
+    config::{Config, LocalMachines},
+    handle::Handle,
+    providers::{enrolment::Enrolments, machine_storage::Desk},
+};
+
+/// No ways in.
+pub(super) struct Listening {
+    pub network: Option<(SocketAddr, Option<String>)>,
+}
+
+impl Listening {
+    pub(super) async fn stop(&mut self) {}
+}
+
+/// Whether this program can do what is wanted.
+pub(super) fn check(config: &Config) -> Result<(), StartError> {
+    let wanted = match config {
+        Config { listen: true, .. } => "the node's socket (`Config::without_socket` does without)",
+        Config { network: Some(_), .. } => "a node on the network",
+        Config { local: LocalMachines::With { .. }, .. } => "local machines, whose agents report on a socket",
+        _ => return Ok(()),
+    };
+    Err(StartError::NotBuilt { wanted, feature: "server" })
+}
+
+pub(super) fn listen(_: &Config, _: &Handle, _: [u8; 32], _: Arc<Enrolments>) -> Result<Listening, StartError> {
+    Ok(Listening { network: None })
+}
+
+pub(super) fn tell_sinks(_: &Config, _: &Handle) -> Result<(), StartError> {
+    Ok(())
+}
+
+pub(super) fn local_machines(
+    _: &Config,
+    _: &Arc<dyn Clock>,
+    _: [u8; 32],
+    _: &Arc<Desk>,
+    _: &mut Providers,
+) -> Result<BTreeMap<Name, Vec<String>>, StartError> {
+    Ok(BTreeMap::new())
+}

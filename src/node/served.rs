@@ -1,0 +1,221 @@
+//! What of a node needs the feature `server`: the ways in, the event sinks, and local machines, whose agents report on a socket.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    net::{SocketAddr, TcpListener},
+    os::unix::fs::{DirBuilderExt, PermissionsExt},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use bailiwick_actors::{
+    ports::Clock,
+    shell::Providers,
+    vocab::{Name, SizeMib, Timestamp},
+};
+use bailiwick_journal::Journal;
+
+use super::{StartError, quotas, sinks::tell_sink};
+use crate::{
+    api::{
+        server::{self, Server},
+        tls::{Certificates, Origin},
+    },
+    client::{SocketPath, socket_address},
+    config::{Config, LocalMachines, Network, local_dir, tls_dir},
+    handle::Handle,
+    ownership,
+    providers::{
+        enrolment::Enrolments,
+        local::{LocalConfig, LocalProvider},
+        machine_storage::{Desk, Inside, Locate, PROVIDERS},
+        storage::{Filesystems, Ground, SystemRunner, Way, missing_for_filesystems, missing_for_loop_volumes},
+    },
+};
+
+/// The ways in, while the node runs.
+pub(super) struct Listening {
+    server: Option<Server>,
+    _socket: SocketPath,
+    /// Where it is reached from other machines, and the fingerprint of its authority unless its certificate was given.
+    pub network: Option<(SocketAddr, Option<String>)>,
+}
+
+impl Listening {
+    /// Lets nobody in any more; when it returns, all who were in have been answered or cut off.
+    pub(super) async fn stop(&mut self) {
+        if let Some(server) = self.server.take() {
+            server.stop().await;
+        }
+    }
+}
+
+/// Whether this program can do what is wanted: it can.
+pub(super) fn check(_config: &Config) -> Result<(), StartError> {
+    Ok(())
+}
+
+/// Listens wherever it is wanted.
+pub(super) fn listen(
+    config: &Config,
+    handle: &Handle,
+    key: [u8; 32],
+    enrolments: Arc<Enrolments>,
+) -> Result<Listening, StartError> {
+    let cannot = |action: &'static str, path: PathBuf| move |source| StartError::Io { action, path, source };
+    // The journal's lock is held: the socket can only be an old one, or ours.
+    let socket = socket_address(&config.data_dir).map_err(cannot("use the socket in", config.data_dir.clone()))?;
+    let network = config
+        .network
+        .as_ref()
+        .map(|wanted| network(config, wanted, &*handle.journal(), handle.clock()))
+        .transpose()?;
+    let reached = network.as_ref().map(|network| {
+        let address = network.listener.local_addr();
+        address.map(|address| (address, network.certificates.fingerprint()))
+    });
+    let reached = reached.transpose().map_err(cannot("use the network in", config.data_dir.clone()))?;
+    let server = if config.listen {
+        let (real, for_agents) = (config.data_dir.join("node.sock"), config.data_dir.join("agent.sock"));
+        let agents = SocketPath::of(&for_agents).map_err(cannot("use the socket in", config.data_dir.clone()))?;
+        let operators = server::Local { address: &socket, real: &real };
+        let agents = server::Local { address: &agents, real: &for_agents };
+        let of_users =
+            config.socket_dir.as_deref().map(|dir| open_dir(dir).map(|()| dir.join("node.sock"))).transpose()?;
+        let address = of_users.as_deref().map(SocketPath::of).transpose();
+        let address = address.map_err(cannot("use the socket in", config.data_dir.clone()))?;
+        let users = address.as_ref().zip(of_users.as_deref()).map(|(address, real)| server::Local { address, real });
+        let own = server::Own { key, enrolments, crash_sweep: config.crash_sweep };
+        let started = server::start(handle.clone(), own, operators, agents, users, network);
+        Some(started.map_err(cannot("listen on", real.clone()))?)
+    } else {
+        None
+    };
+    Ok(Listening { server, _socket: socket, network: reached })
+}
+
+/// Makes a directory that everybody may look into, and nobody else may change.
+fn open_dir(dir: &Path) -> Result<(), StartError> {
+    let cannot = |action: &'static str| move |source| StartError::Io { action, path: dir.to_owned(), source };
+    if !dir.exists() {
+        fs::DirBuilder::new().recursive(true).mode(0o755).create(dir).map_err(cannot("make the directory"))?;
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).map_err(cannot("open"))?;
+    }
+    ownership::check_way_to(dir)?;
+    Ok(())
+}
+
+/// The listener on the network and what it shows: both are there before anybody is let in.
+fn network(
+    config: &Config,
+    wanted: &Network,
+    journal: &dyn Journal,
+    now: Timestamp,
+) -> Result<server::Network, StartError> {
+    let Network { listen, names, certificate } = wanted;
+    let listener = TcpListener::bind(listen).map_err(|source| StartError::Listen { address: *listen, source })?;
+    let origin = match certificate {
+        Some((certificate, key)) => Origin::Given { certificate: certificate.clone(), key: key.clone() },
+        None => Origin::Own { dir: tls_dir(&config.data_dir), journal: journal.id() },
+    };
+    let host = rustix::system::uname().nodename().to_string_lossy().to_lowercase();
+    let mut known: BTreeSet<String> = names.iter().map(|name| name.to_lowercase()).collect();
+    known.extend([host, "localhost".to_owned()]);
+    let mut shown = known.clone();
+    shown.extend(["127.0.0.1".to_owned(), "::1".to_owned()]);
+    if !listen.ip().is_unspecified() {
+        shown.insert(listen.ip().to_string());
+    }
+    let certificates = Certificates::new(origin, shown, now).map_err(|source| StartError::Certificate { source })?;
+    Ok(server::Network { listener, certificates: Arc::new(certificates), names: known })
+}
+
+/// Tells the sinks, for as long as the node runs.
+pub(super) fn tell_sinks(config: &Config, handle: &Handle) -> Result<(), StartError> {
+    for sink in &config.event_sinks {
+        let cannot = |source| StartError::Sink { name: sink.name.clone(), source };
+        let hook = sink.hook().map_err(cannot)?;
+        actix::spawn(tell_sink(handle.clone(), sink.clone(), hook, config.data_dir.join("sinks")));
+    }
+    Ok(())
+}
+
+/// Adds the providers of local machines, if they are wanted; the answer is what is missing for storage inside of them.
+pub(super) fn local_machines(
+    config: &Config,
+    clock: &Arc<dyn Clock>,
+    key: [u8; 32],
+    desk: &Arc<Desk>,
+    providers: &mut Providers,
+) -> Result<BTreeMap<Name, Vec<String>>, StartError> {
+    let LocalMachines::With { agent_command } = &config.local else { return Ok(BTreeMap::new()) };
+    let root = local_dir(&config.data_dir);
+    let local = LocalConfig {
+        root: root.clone(),
+        socket: config.data_dir.join("agent.sock"),
+        agent_command: agent_command.clone(),
+        node_key: key,
+    };
+    let local = LocalProvider::new(local, clock.clone()).map_err(|source| StartError::Io {
+        action: "use",
+        path: root,
+        source,
+    })?;
+    let local = Arc::new(local);
+    let name: Name = "local".parse().expect("a valid name");
+    providers.machines.insert(name.clone(), local.clone());
+    providers.volumes.insert(name, local.clone());
+    let missing = inside_machines(&local, clock, desk, providers);
+    let name: Name = "directory".parse().expect("a valid name");
+    if let Some(directories) = directories(config, clock) {
+        actix::spawn(quotas::watch(Arc::downgrade(&directories)));
+        providers.filesystems.entry(name).or_insert(directories);
+    }
+    Ok(missing)
+}
+
+/// Offers what can be made inside of local machines here; the answer is what is missing for the rest.
+fn inside_machines(
+    local: &Arc<LocalProvider>,
+    clock: &Arc<dyn Clock>,
+    desk: &Arc<Desk>,
+    providers: &mut Providers,
+) -> BTreeMap<Name, Vec<String>> {
+    let runner = SystemRunner::default();
+    let mut all_missing = BTreeMap::new();
+    for text in PROVIDERS {
+        let name: Name = text.parse().expect("a valid name");
+        let missing = match text {
+            "tmpfs" => missing_for_filesystems(Way::Tmpfs, &runner),
+            "rootfs" => missing_for_filesystems(Way::Rootfs, &runner),
+            "managed" => missing_for_filesystems(Way::Managed, &runner),
+            _ => missing_for_loop_volumes(&runner),
+        };
+        // Whoever embeds the node may have one of this name that works elsewhere.
+        if providers.volumes.contains_key(&name) || providers.filesystems.contains_key(&name) {
+            continue;
+        }
+        if missing.is_empty() {
+            let local = local.clone();
+            let locate: Locate = Arc::new(move |machine| local.locate(machine));
+            let inside = Inside { provider: name.clone(), desk: desk.clone(), locate, clock: clock.clone() };
+            providers.in_machines.insert(name, Arc::new(inside));
+        } else {
+            all_missing.insert(name, missing.iter().map(ToString::to_string).collect());
+        }
+    }
+    all_missing
+}
+
+/// Plain directories as filesystems of local machines, promised from what is free now. Where others could change what leads
+/// to them there are none, and the node says so.
+fn directories(config: &Config, clock: &Arc<dyn Clock>) -> Option<Arc<Filesystems>> {
+    let path = config.data_dir.join("filesystems");
+    let offered = Ground::of_this_machine(&path, &[], Arc::new(SystemRunner::default()));
+    let offered = offered.and_then(|ground| ground.clear_unfinished().map(|()| ground));
+    let ground = offered.inspect_err(|error| tracing::warn!(%error, "provider directory is not available"));
+    let free = rustix::fs::statvfs(&config.data_dir).map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize) >> 20);
+    let capacity = SizeMib(free.unwrap_or(0));
+    Some(Arc::new(Filesystems::new(Way::Directory { capacity }, Arc::new(ground.ok()?), clock.clone())))
+}
