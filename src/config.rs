@@ -21,7 +21,7 @@ use bailiwick_actors::{
 
 use bailiwick_journal::LocalJournal;
 #[cfg(feature = "server")]
-pub use sink::{EventSink, InvalidSink, Wanted};
+pub use sink::{EventSink, InvalidSink, SinkFormat, Wanted};
 
 use crate::{
     api::wire::{

@@ -15,6 +15,8 @@ mod run;
 mod served;
 #[cfg(feature = "server")]
 mod sinks;
+#[cfg(feature = "server")]
+mod spans;
 mod told;
 
 use std::{

@@ -32,6 +32,18 @@ pub struct Wanted {
     pub ca: Option<PathBuf>,
     /// The file with the token that is sent.
     pub token_file: Option<PathBuf>,
+    pub format: SinkFormat,
+}
+
+/// How decisions are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SinkFormat {
+    /// A JSON list of lines of the log.
+    #[default]
+    Log,
+    /// As spans, to a collector of OpenTelemetry: its protocol over HTTP, in JSON.
+    Otlp,
 }
 
 /// `done`, `nothing` or `refused`.
@@ -118,6 +130,9 @@ mod tests {
         assert!(error("Ops=http://x").contains("is not a name"));
         assert!(error("ops=https://x").contains("ca=FILE"));
         assert!(error("ops=http://x#knd=machine").contains("unknown field"));
+        assert!(error("ops=http://x#format=xml").contains("otlp"));
+        let spans: EventSink = "ops=http://x/v1/traces#format=otlp".parse().expect("one");
+        assert_eq!(spans.wanted.format, SinkFormat::Otlp);
         "ops=https://x#ca=/c".parse::<EventSink>().expect("one");
     }
 }

@@ -7,19 +7,22 @@ use std::{
     fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
-use bailiwick_actors::vocab::Name;
-use bailiwick_journal::{Filter, Position, ReadError};
+use bailiwick_actors::vocab::{Name, Timestamp};
+use bailiwick_journal::{Entry, Filter, Journal, Position, ReadError};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
+use super::spans::{self, Traces};
 use crate::{
     client::Hook,
-    config::{EventSink, Wanted},
+    config::{EventSink, SinkFormat, Wanted},
     handle::Handle,
-    view::LogFilter,
+    view::{Calendar, LogFilter},
     words::Line,
 };
 
@@ -95,14 +98,18 @@ pub(super) async fn tell_sink(node: Handle, sink: EventSink, hook: Hook, dir: Pa
         }
     };
     let (filter, mut growth) = (filter(&sink), node.follow());
+    let form = match sink.wanted.format {
+        SinkFormat::Log => Form::Log,
+        SinkFormat::Otlp => Form::Spans(Arc::default()),
+    };
     node.sink_is(&sink.name, cursor.position, None);
     loop {
         if cursor.position >= node.head() {
             growth.grown().await;
             continue;
         }
-        let (reader, wanted, from) = (node.clone(), filter.clone(), cursor.position);
-        let batch = match actix_rt::task::spawn_blocking(move || matching(&reader, &wanted, from)).await {
+        let (reader, wanted, as_what, from) = (node.clone(), filter.clone(), form.clone(), cursor.position);
+        let batch = match actix_rt::task::spawn_blocking(move || matching(&reader, &wanted, &as_what, from)).await {
             Ok(Ok(batch)) => batch,
             Ok(Err(error)) => {
                 tracing::error!(sink = %sink.name, %error, "decisions cannot be read; the sink is not told any more");
@@ -113,7 +120,8 @@ pub(super) async fn tell_sink(node: Handle, sink: EventSink, hook: Hook, dir: Pa
             Err(_) => return,
         };
         if !batch.lines.is_empty() {
-            told(&node, &sink.name, &hook, (cursor.position, &batch), journal).await;
+            let body = form.body(journal, &batch.lines);
+            told(&node, &sink.name, &hook, (cursor.position, batch.last), &body).await;
         }
         cursor.position = batch.last;
         node.sink_is(&sink.name, cursor.position, None);
@@ -128,39 +136,69 @@ pub(super) async fn tell_sink(node: Handle, sink: EventSink, hook: Hook, dir: Pa
     }
 }
 
+/// As what decisions are told.
+#[derive(Clone)]
+enum Form {
+    Log,
+    Spans(Arc<Traces>),
+}
+
+impl Form {
+    fn one(
+        &self,
+        journal: &dyn Journal,
+        entry: &Entry,
+        (calendar, now): (&Calendar, Timestamp),
+    ) -> Result<Value, ReadError> {
+        match self {
+            Self::Log => {
+                let mut line = serde_json::to_value(Line::of(entry)).unwrap_or_default();
+                calendar.tell(&mut line, now);
+                Ok(line)
+            }
+            Self::Spans(traces) => traces.span(journal, entry, calendar),
+        }
+    }
+
+    fn body(&self, journal: Uuid, all: &[Value]) -> Vec<u8> {
+        let body = match self {
+            Self::Log => serde_json::to_vec(all),
+            Self::Spans(_) => serde_json::to_vec(&spans::request(journal, all)),
+        };
+        body.unwrap_or_default()
+    }
+}
+
 /// Some decisions.
 struct Batch {
-    lines: Vec<serde_json::Value>,
+    lines: Vec<Value>,
     /// The last entry that was looked at.
     last: Position,
 }
 
 /// Those among the next entries that are wanted.
-fn matching(node: &Handle, wanted: &LogFilter, after: Position) -> Result<Batch, ReadError> {
-    let last = node.head().min(after.plus(AT_ONCE));
+fn matching(node: &Handle, wanted: &LogFilter, form: &Form, after: Position) -> Result<Batch, ReadError> {
+    let (last, journal) = (node.head().min(after.plus(AT_ONCE)), node.journal());
     let (calendar, now) = node.look(|fleet| (fleet.calendar.clone(), fleet.time))?;
     let mut lines = Vec::new();
-    for entry in node.journal().read(after.next(), last, &Filter::all()) {
+    for entry in journal.read(after.next(), last, &Filter::all()) {
         let entry = entry?;
         if wanted.wants_of(&entry.header) {
-            let mut line = serde_json::to_value(Line::of(&entry)).unwrap_or_default();
-            calendar.tell(&mut line, now);
-            lines.push(line);
+            lines.push(form.one(&*journal, &entry, (&calendar, now))?);
         }
     }
     Ok(Batch { lines, last })
 }
 
 /// Tells a sink until it has answered.
-async fn told(node: &Handle, sink: &Name, hook: &Hook, (before, batch): (Position, &Batch), journal: Uuid) {
-    let (journal, mut again, mut since) = (journal.to_string(), AGAIN_FIRST, None);
-    let body = serde_json::to_vec(&batch.lines).unwrap_or_default();
-    while let Err(error) = hook.post(body.clone(), (JOURNAL, &journal)).await {
+async fn told(node: &Handle, sink: &Name, hook: &Hook, (before, up_to): (Position, Position), body: &[u8]) {
+    let (journal, mut again, mut since) = (node.journal().id().to_string(), AGAIN_FIRST, None);
+    while let Err(error) = hook.post(body.to_vec(), (JOURNAL, &journal)).await {
         let since = *since.get_or_insert_with(|| node.now());
         node.sink_is(sink, before, Some((error.to_string(), since)));
         // Once, and then as often as it takes a minute.
         if again == AGAIN_FIRST || again == AGAIN_MAX {
-            tracing::warn!(%sink, %error, up_to = batch.last.0, "the sink was not told; retrying");
+            tracing::warn!(%sink, %error, up_to = up_to.0, "the sink was not told; retrying");
         }
         tokio::time::sleep(again).await;
         again = (again * 2).min(AGAIN_MAX);

@@ -1,6 +1,7 @@
 //! Event sinks: everything that matches, in order, at least once, whatever the sink and the node go through.
 
 use std::{
+    collections::BTreeMap,
     io::{BufRead, BufReader, Read, Write},
     net::TcpListener,
     sync::{
@@ -47,7 +48,9 @@ impl Sink {
                 let takes = opened.load(Ordering::SeqCst);
                 let status = if takes { "200 OK" } else { "500 No" };
                 if takes {
-                    let lines: Vec<Value> = serde_json::from_slice(&body).expect("a list of decisions");
+                    let told: Value = serde_json::from_slice(&body).expect("JSON");
+                    let spans = &told["resourceSpans"][0]["scopeSpans"][0]["spans"];
+                    let lines = told.as_array().or(spans.as_array()).expect("decisions").clone();
                     keeps.lock().expect("unpoisoned").extend(lines);
                     keeps_heads.lock().expect("unpoisoned").push(head);
                 }
@@ -62,6 +65,56 @@ impl Sink {
         let told = self.told.lock().expect("unpoisoned");
         told.iter().map(|line| line["position"].as_u64().expect("a position")).collect()
     }
+}
+
+#[test]
+fn a_collector_of_traces_gets_decisions_as_spans_below_what_led_to_them() {
+    let (lab, sink) = (Lab::new(), Sink::new());
+    sink.is_open.store(true, Ordering::SeqCst);
+    let declared = format!("traces={}#format=otlp", sink.url);
+    let node = lab.start(&["serve", "--event-sink", &declared]);
+    node.says("listening on ");
+    // given decisions that follow from one another, and a refusal
+    let machine = "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: web}\nspec: {provider: local}\n";
+    let path = lab.manifest("web.yaml", machine);
+    lab.run(&["apply", &path]).code(0);
+    lab.run(&["wait", "machine/web", "--for", "ready"]).code(0);
+    lab.run(&["protect", "machine/web"]).code(0);
+    lab.run(&["delete", "machine/web"]);
+    let log: Vec<Value> = serde_json::from_str(&lab.run(&["log", "-o", "json"]).code(0).out).expect("JSON");
+    // when the collector was told all of it
+    let attribute = |span: &Value, name: &str| {
+        let all = span["attributes"].as_array().expect("attributes");
+        let one = all.iter().find(|one| one["key"] == format!("bailiwick.{name}"));
+        one.map(|one| one["value"]["stringValue"].as_str().or(one["value"]["intValue"].as_str()).unwrap().to_owned())
+    };
+    let spans = || -> BTreeMap<u64, Value> {
+        let told = sink.told.lock().expect("unpoisoned").clone();
+        told.into_iter().map(|span| (attribute(&span, "position").unwrap().parse().unwrap(), span)).collect()
+    };
+    let last = log.last().expect("some")["position"].as_u64().expect("a position");
+    eventually("everything was told", || spans().contains_key(&last));
+    // then each has the trace and the parent that its cause says, and the refusal is an error
+    let (spans, mut children) = (spans(), 0);
+    for line in &log {
+        let Some(span) = line["position"].as_u64().and_then(|position| spans.get(&position)) else { continue };
+        assert_eq!(span["traceId"].as_str().map(str::len), Some(32), "{span}");
+        assert_eq!(attribute(span, "code").as_deref(), line["code"].as_str());
+        assert_eq!(span["status"]["code"] == 2, line["outcome"] == "refused", "{span}");
+        match line["cause"].as_u64().map(|cause| spans.get(&cause)) {
+            None => assert!(span["parentSpanId"].is_null(), "{span}"),
+            Some(Some(parent)) => {
+                let of_parent = (&parent["traceId"], &parent["spanId"]);
+                assert_eq!((&span["traceId"], &span["parentSpanId"]), of_parent, "{line}");
+                children += 1;
+            }
+            // It was decided before the node had the sink.
+            Some(None) => (),
+        }
+    }
+    assert!(children > 3 && log.iter().any(|line| line["outcome"] == "refused"), "{log:?}");
+    node.stopped().code(0);
+    lab.run(&["down", "--force", "--timeout", "60s"]).code(0);
 }
 
 #[test]
