@@ -87,7 +87,7 @@ impl Reading {
 
     fn item(&mut self, attributes: &[String], item: &[TokenTree]) {
         let (is_public, item) = without_visibility(item);
-        let body = item.last().and_then(|last| in_braces(last));
+        let body = item.last().and_then(in_braces);
         let Some(at) = item.iter().position(|tree| is_one_of(tree, &BEGINS)) else { return };
         let (kind, head) = (text(&item[..=at]), &item[at + 1..item.len() - 1]);
         let word = item[at].to_string();
