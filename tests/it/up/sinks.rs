@@ -75,12 +75,11 @@ fn a_collector_of_traces_gets_decisions_as_spans_below_what_led_to_them() {
     let node = lab.start(&["serve", "--event-sink", &declared]);
     node.says("listening on ");
     // given decisions that follow from one another, and a refusal
-    let machine = "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: web}\nspec: {provider: local}\n";
-    let path = lab.manifest("web.yaml", machine);
-    lab.run(&["apply", &path]).code(0);
-    lab.run(&["wait", "machine/web", "--for", "ready"]).code(0);
-    lab.run(&["protect", "machine/web"]).code(0);
-    lab.run(&["delete", "machine/web"]);
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/lab.yaml");
+    lab.run(&["apply", path]).code(0);
+    lab.run(&["wait", "machine/clerk", "--for", "ready"]).code(0);
+    lab.run(&["protect", "machine/clerk"]).code(0);
+    lab.run(&["delete", "machine/clerk"]).code(5);
     let log: Vec<Value> = serde_json::from_str(&lab.run(&["log", "-o", "json"]).code(0).out).expect("JSON");
     // when the collector was told all of it
     let attribute = |span: &Value, name: &str| {
