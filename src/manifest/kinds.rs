@@ -19,7 +19,7 @@ mod windows;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use bailiwick_actors::vocab::Name;
+use bailiwick_actors::{contract::Decider, provider, vocab::Name};
 
 use super::{
     fields::{Field, Fields, Reading},
@@ -58,10 +58,11 @@ pub(crate) fn is_kind(name: &str) -> bool {
     KINDS.contains(&name) || crate::custom_kind::of_manifest(name).is_some()
 }
 
-/// The kinds of objects that manifests declare, as `KIND/NAME` has them: `machine-set`.
+/// The kinds of objects that somebody can be allowed to change, as `KIND/NAME` has them: `machine-set`. All that manifests
+/// declare; and providers, which are held.
 fn object_kinds() -> Vec<String> {
     let custom = crate::custom_kind::all().into_iter().map(|kind| kind.name.to_owned());
-    KINDS.into_iter().map(in_small_letters).chain(custom).collect()
+    KINDS.into_iter().map(in_small_letters).chain([provider::State::KIND.to_owned()]).chain(custom).collect()
 }
 
 /// What documents call a kind of objects: `MachineSet` for `machine-set`; none if none declares it.

@@ -210,9 +210,9 @@ impl Core {
         self.reading.store(reading, Ordering::Release);
     }
 
-    /// Segments that were begun.
+    /// Segments that were begun; the first has the number 1.
     pub(crate) fn segments(&self) -> u32 {
-        self.state().index.last_segment() + 1
+        self.state().index.last_segment()
     }
 
     /// Full segments that the keeper has not looked at yet.

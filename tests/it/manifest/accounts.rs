@@ -55,7 +55,7 @@ fn an_account_says_what_it_may_do_and_how_it_is_recognised() {
 }
 
 #[test]
-fn every_kind_that_a_manifest_declares_can_be_allowed() {
+fn every_kind_that_can_be_changed_can_be_allowed() {
     // The members of a replica set are the set's.
     for kind in view::kinds().filter(|kind| *kind != "member") {
         assert!(account(&format!("{{role: operate, kinds: [{kind}]}}")).kinds.contains(kind));
