@@ -24,6 +24,7 @@ use super::{
     wire::{
         change::Rehearse,
         job::{self, Question, State},
+        object::Object,
         problem::Problem,
         question::ReplayParameters,
         sweep::SweepWish,
@@ -46,9 +47,10 @@ pub(super) fn routes(routes: &mut Routes<'_>) {
 async fn replay(
     shared: web::Data<Shared>,
     asker: Asker,
-    wish: web::Json<ReplayParameters>,
+    wish: web::Json<Object<ReplayParameters>>,
 ) -> Result<web::Json<job::Job>, Failure> {
-    let options = Options { all: wish.all, to: wish.to.map(Position) };
+    let Object(ReplayParameters { all, to }) = wish.into_inner();
+    let options = Options { all, to: to.map(Position) };
     begin(&shared, &asker, Question::Replay, Work::Query(Query::Replay { options }))
 }
 
@@ -66,13 +68,13 @@ async fn rehearse(
 async fn crash_sweep(
     shared: web::Data<Shared>,
     asker: Asker,
-    wish: web::Json<SweepWish>,
+    wish: web::Json<Object<SweepWish>>,
 ) -> Result<web::Json<job::Job>, Failure> {
     let sweep = shared.crash_sweep.ok_or_else(|| {
         Failure::new(StatusCode::NOT_IMPLEMENTED, "no-crash-sweep", "this node cannot sweep its journal")
             .next("export it, and run `bailiwick chaos crash-sweep FILE`")
     })?;
-    begin(&shared, &asker, Question::CrashSweep, Work::Sweep(sweep, wish.into_inner()))
+    begin(&shared, &asker, Question::CrashSweep, Work::Sweep(sweep, wish.into_inner().0))
 }
 
 async fn list(shared: web::Data<Shared>, asker: Asker) -> web::Json<Vec<job::Job>> {
@@ -126,7 +128,8 @@ fn begin(shared: &Shared, asker: &Asker, question: Question, work: Work) -> Resu
 
 /// Waits for its turn, and works.
 async fn run(shared: Shared, job: Arc<Job>, work: Work) {
-    let Some(turn) = shared.turns.take(&job.principal).await else { return job.cancel() };
+    let turns = if matches!(work, Work::Sweep(..)) { &shared.sweeps } else { &shared.turns };
+    let Some(turn) = turns.take(&job.principal).await else { return job.cancel() };
     if !job.has_begun() {
         return;
     }

@@ -41,6 +41,7 @@ use super::{
     routes::{Route, Routes},
     shared::Shared,
     tls::{Certificates, acceptor},
+    turns::Turns,
     watch,
 };
 use crate::{client::SocketPath, config::CrashSweep, handle::Handle, providers::enrolment::Enrolments};
@@ -143,6 +144,7 @@ pub fn start(
         names: Arc::new(names),
         feed: Arc::new(Feed::new()),
         turns: Arc::default(),
+        sweeps: Arc::new(Turns::of(1)),
         jobs: Arc::default(),
         crash_sweep,
         rates: Arc::default(),
@@ -400,6 +402,7 @@ impl Server {
         let Self { parts, sockets, shared } = self;
         shared.feed.close();
         shared.turns.close();
+        shared.sweeps.close();
         shared.jobs.cancel_all();
         for part in &parts {
             // Each begins to end at once, and is waited for below.

@@ -18,6 +18,8 @@ pub(super) struct Shared {
     pub(super) feed: Arc<Feed>,
     /// Who may read all of history now.
     pub(super) turns: Arc<Turns>,
+    /// Whose crash sweep may go on now: one takes far longer than any question, which must not wait for it.
+    pub(super) sweeps: Arc<Turns>,
     /// Long questions.
     pub(super) jobs: Arc<Jobs>,
     /// What sweeps the node's journal.

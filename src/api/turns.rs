@@ -26,19 +26,24 @@ pub(super) struct Turn {
 
 impl Default for Turns {
     fn default() -> Self {
-        Self { all: Arc::new(Semaphore::new(AT_ONCE)), each: Mutex::default() }
+        Self::of(AT_ONCE)
     }
 }
 
 impl Turns {
+    /// So many at once.
+    pub(super) fn of(at_once: usize) -> Self {
+        Self { all: Arc::new(Semaphore::new(at_once)), each: Mutex::default() }
+    }
+
     /// Waits for a turn, first come first served. Whoever stops waiting is forgotten. None if the node stops.
     pub(super) async fn take(&self, principal: &Arc<str>) -> Option<Turn> {
-        let of_his = self.of(principal).acquire_owned().await.ok()?;
+        let of_his = self.his(principal).acquire_owned().await.ok()?;
         let of_all = self.all.clone().acquire_owned().await.ok()?;
         Some(Turn { _of_all: of_all, _of_his: of_his })
     }
 
-    fn of(&self, principal: &Arc<str>) -> Arc<Semaphore> {
+    fn his(&self, principal: &Arc<str>) -> Arc<Semaphore> {
         let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
         // Only of those who work or wait: there is no end of principals in time.
         each.retain(|_, his| Arc::strong_count(his) > 1);

@@ -6,6 +6,7 @@ pub mod change;
 pub mod job;
 pub mod journal;
 pub mod node;
+pub mod object;
 pub mod problem;
 pub mod question;
 pub mod storage;
