@@ -105,7 +105,7 @@ fn seen(shared: &Shared, asker: &Asker) -> Vec<Arc<Job>> {
 
 /// A job that whoever asks may see; one of somebody else's is not there.
 fn found(shared: &Shared, asker: &Asker, id: &str) -> Result<Arc<Job>, Failure> {
-    let jobs = seen(&shared, &asker);
+    let jobs = seen(shared, asker);
     jobs.into_iter().find(|job| job.id.to_string() == *id).ok_or_else(|| {
         let next =
             "`bailiwick jobs` lists those that there are; a job is kept for an hour, and not beyond a stop of the node";
