@@ -123,7 +123,7 @@
 //! # What it must not tell on
 //!
 //! The values of the variables that the configuration names, what the secrets of classes hold, the passwords and keys that
-//! engines are asked with, the node's key and the tokens that agents join with are known to the node ([`KnownSecrets`]).
+//! engines are asked with, the node's key and the tokens that agents join with are known to the node (`KnownSecrets`).
 //! They are blotted out (`***`) of every text of every answer and of what is written to the standard error, before
 //! anything else is done with it: as they are, escaped as in JSON, a URL or XML, in base64 or hexadecimal digits, line by
 //! line, and text by text where the value is JSON. What names or decides something is not taken without a part of it: an
@@ -136,7 +136,6 @@
 //! itself, or encodes in another way, is not found; nor is a value that was changed while no node ran.
 //!
 //! [`FaultCode`]: bailiwick_actors::vocab::FaultCode
-//! [`KnownSecrets`]: crate::providers::known::KnownSecrets
 
 mod busy;
 mod calls;
