@@ -4,13 +4,15 @@ use std::{
     ffi::OsString,
     fs,
     io::Write,
-    net::TcpListener,
     path::Path,
     process::{Child, Command, Stdio},
     time::Duration,
 };
 
-use bailiwick_actors::ports::replica_set::{MACHINE_TAG, MemberState, Priority, Server};
+use bailiwick_actors::{
+    ports::replica_set::{MACHINE_TAG, MemberState, Priority, Server},
+    testing::free_port,
+};
 use tempfile::TempDir;
 
 use super::{reach::Reach, wire::MemberList, *};
@@ -32,11 +34,6 @@ impl Drop for Etcd {
         self.child.kill().ok();
         self.child.wait().ok();
     }
-}
-
-/// An address that nobody listens at.
-fn free_address() -> String {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }
 
 /// One certificate for all: it vouches for itself, and is the server's and ours. It has no common name, because etcd's gateway
@@ -61,7 +58,7 @@ impl Etcd {
         let (cert, key) = certificate();
         fs::write(dir.path().join("cert.pem"), cert).unwrap();
         fs::write(dir.path().join("key.pem"), key).unwrap();
-        let (client, peer) = (free_address(), free_address());
+        let [client, peer] = [free_port(), free_port()].map(|port| format!("127.0.0.1:{port}"));
         let (client_url, peer_url) = (format!("https://{client}"), format!("https://{peer}"));
         let log = fs::File::create(dir.path().join("log")).unwrap();
         let mut command = Command::new("etcd");
@@ -153,7 +150,7 @@ async fn a_server_with_tls_and_passwords_is_asked_by_reference() {
     assert!(fault.text.contains("CA_FILE"), "{fault}");
 
     // A member joins, and is reached with TLS by the others as well.
-    let address = free_address();
+    let address = format!("127.0.0.1:{}", free_port());
     assert_eq!(engine.change(etcd.contact(), now.configuration.stamp, vec![joins(&address)]).await, Outcome::Done);
     let list = etcd.post("/v3/cluster/member/list", serde_json::json!({})).await.unwrap();
     let list: MemberList = serde_json::from_value(list).unwrap();

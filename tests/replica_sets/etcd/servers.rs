@@ -3,12 +3,14 @@
 use std::{
     fs::{self, File},
     io::Write,
-    net::TcpListener,
     path::PathBuf,
     process::{Child, Command, Stdio},
 };
 
-use bailiwick_actors::ports::replica_set::{Contact, Member, Server};
+use bailiwick_actors::{
+    ports::replica_set::{Contact, Member, Server},
+    testing::free_port,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -42,7 +44,7 @@ struct Machine {
 impl Servers {
     pub fn new(count: usize) -> Self {
         let machine = |number: usize| {
-            let [peer, client] = free_addresses();
+            let [peer, client] = [free_port(), free_port()].map(|port| format!("127.0.0.1:{port}"));
             Machine { name: format!("m{number}"), peer, client, running: None }
         };
         Self { root: tempfile::tempdir().unwrap(), machines: (1..=count).map(machine).collect() }
@@ -172,10 +174,4 @@ impl Drop for Servers {
             }
         }
     }
-}
-
-/// Two addresses that nobody listens at.
-fn free_addresses() -> [String; 2] {
-    let listeners = [TcpListener::bind("127.0.0.1:0").unwrap(), TcpListener::bind("127.0.0.1:0").unwrap()];
-    listeners.each_ref().map(|listener| listener.local_addr().unwrap().to_string())
 }

@@ -3,12 +3,13 @@
 use std::{
     fs,
     io::Write,
-    net::TcpListener,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
+
+use bailiwick_actors::testing::free_port;
 
 use super::{super::support::pause, alike::alike, blocks::Step};
 
@@ -47,9 +48,7 @@ pub struct Ports(Vec<(String, String)>);
 impl Ports {
     pub fn free() -> Self {
         let named = ["23791", "23792", "23793", "23801", "23802", "23803", "8443"];
-        let held: Vec<TcpListener> = named.iter().map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
-        let free = held.iter().map(|port| port.local_addr().expect("its address").port().to_string());
-        Self(named.map(str::to_owned).into_iter().zip(free).collect())
+        Self(named.map(|port| (port.to_owned(), free_port().to_string())).into())
     }
 }
 
