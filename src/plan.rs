@@ -81,7 +81,12 @@ pub enum Prune {
 pub struct Plan {
     pub steps: Vec<Step>,
     pub commands: Vec<(StreamId, AnyCommand)>,
+    /// How many objects are declared nowhere here and stay. As many as [`KEPT_TOLD_MAX`] of them have a step.
+    pub kept: usize,
 }
+
+/// So many of the objects that stay are named: whoever declares one of thousands wants to see that one.
+pub const KEPT_TOLD_MAX: usize = 100;
 
 impl Plan {
     /// Whether anything would change.
@@ -99,15 +104,13 @@ pub fn plan(fleet: &Fleet, documents: &[Document], prune: Prune) -> Plan {
     let mut documents_in_order: Vec<&Document> = documents.iter().collect();
     // A volume keeps room for the filesystem on it, so it comes first, wherever it stands.
     sort_by_key(&mut documents_in_order, |Document { wish, .. }| (rank(wish), matches!(wish, Wish::Filesystem { .. })));
-    let mut declared = BTreeSet::new();
     for document in documents_in_order {
-        declared.insert(document.wish.stream());
         let before = plan.commands.len();
         plan.wish(fleet, &document.wish);
         plan.protect(fleet, document, before);
     }
     plan.assign_units(fleet, documents);
-    plan.undeclared(fleet, &declared, prune);
+    plan.undeclared(fleet, documents, prune);
     plan
 }
 
@@ -317,44 +320,64 @@ impl Plan {
         self.commands.push((on_volume, AnyCommand::from(command)));
     }
 
-    fn undeclared(&mut self, fleet: &Fleet, declared: &BTreeSet<StreamId>, prune: Prune) {
-        let is_alive = |life: Life| life == Life::Alive;
-        let mut alive = alive_of(&fleet.replica_sets, |state| is_alive(state.life));
-        alive.extend(alive_of(&fleet.machine_deployments, |state| is_alive(state.life)));
-        // What a deployment owns goes with it.
-        let is_free = |set: &machine_set::State| set.spec.as_ref().is_some_and(|spec| spec.deployment.is_none());
-        alive.extend(alive_of(&fleet.machine_sets, |state| is_alive(state.life) && is_free(state)));
-        // What a set made is the set's to keep or to remove, and so is what was made for its machines.
-        alive.extend(templates::free_attachments(fleet));
-        alive.extend(alive_of(&fleet.filesystems, |state| is_alive(state.life) && state.claim.is_none()));
-        alive.extend(alive_of(&fleet.volumes, |state| is_alive(state.life) && state.claim.is_none()));
-        alive.extend(alive_of(&fleet.machines, |state| is_alive(state.life) && !is_of_set(fleet, state)));
-        alive.extend(alive_of(&fleet.machine_classes, |state| is_alive(state.life)));
-        alive.extend(documents::existing(fleet));
-        let undeclared: Vec<StreamId> = alive.into_iter().filter(|stream| !declared.contains(stream)).collect();
+    fn undeclared(&mut self, fleet: &Fleet, documents: &[Document], prune: Prune) {
+        let declared: Vec<StreamId> = documents.iter().map(|document| document.wish.stream()).collect();
+        let declared: BTreeSet<_> = declared.iter().map(|stream| (stream.kind(), stream.name())).collect();
+        let mut undeclared = declarable(fleet).filter(|object| !declared.contains(object));
+        let stream = |(kind, name)| StreamId::new(kind, name).expect("a stream of the journal");
+        if prune == Prune::No {
+            for object in undeclared.by_ref().take(KEPT_TOLD_MAX) {
+                self.step(Action::Keep, &stream(object), Vec::new());
+                self.kept += 1;
+            }
+            self.kept += undeclared.count();
+            return;
+        }
+        let undeclared: Vec<StreamId> = undeclared.map(stream).collect();
         let going: BTreeSet<StreamId> = undeclared.iter().cloned().collect();
         for stream in undeclared {
-            match prune {
-                Prune::Yes if removing::goes_with_its_machines(fleet, &stream, &going) => {
-                    self.remove_once_unused(stream)
-                }
-                Prune::Yes if document::Kind::of(stream.kind()).is_some() => {
-                    self.remove_document(fleet, &stream, &going);
-                }
-                Prune::Yes => {
-                    self.ask_protected(fleet, &stream);
-                    self.remove(stream, Going::default());
-                }
-                Prune::No => self.step(Action::Keep, &stream, Vec::new()),
+            if removing::goes_with_its_machines(fleet, &stream, &going) {
+                self.remove_once_unused(stream);
+            } else if document::Kind::of(stream.kind()).is_some() {
+                self.remove_document(fleet, &stream, &going);
+            } else {
+                self.ask_protected(fleet, &stream);
+                self.remove(stream, Going::default());
             }
         }
     }
 }
 
-/// The entities of one kind that are so.
-fn alive_of<D: Decider>(all: &Fold<D>, is_alive: impl Fn(&D) -> bool) -> Vec<StreamId> {
-    let alive = all.iter().filter(|(_, folded)| is_alive(&folded.state));
-    alive.map(|(name, _)| StreamId::new(D::KIND, name).expect("a stream of the journal")).collect()
+/// The kind and the name of what is there and somebody declares: what the control plane made by itself is not among it.
+fn declarable(fleet: &Fleet) -> impl Iterator<Item = (&str, &str)> {
+    let is_alive = |life: Life| life == Life::Alive;
+    let replica_sets = alive_of(&fleet.replica_sets, move |state| is_alive(state.life));
+    let deployments = alive_of(&fleet.machine_deployments, move |state| is_alive(state.life));
+    // What a deployment owns goes with it.
+    let is_free = |set: &machine_set::State| set.spec.as_ref().is_some_and(|spec| spec.deployment.is_none());
+    let sets = alive_of(&fleet.machine_sets, move |state| is_alive(state.life) && is_free(state));
+    // What a set made is the set's to keep or to remove, and so is what was made for its machines.
+    let attachments = templates::free_attachments(fleet);
+    let filesystems = alive_of(&fleet.filesystems, move |state| is_alive(state.life) && state.claim.is_none());
+    let volumes = alive_of(&fleet.volumes, move |state| is_alive(state.life) && state.claim.is_none());
+    let machines = alive_of(&fleet.machines, move |state| is_alive(state.life) && !is_of_set(fleet, state));
+    let classes = alive_of(&fleet.machine_classes, move |state| is_alive(state.life));
+    let machines = replica_sets
+        .chain(deployments)
+        .chain(sets)
+        .chain(attachments)
+        .chain(filesystems)
+        .chain(volumes)
+        .chain(machines);
+    machines.chain(classes).chain(documents::existing(fleet))
+}
+
+/// The kind and the names of the entities of one kind that are so.
+fn alive_of<'f, D: Decider>(
+    all: &'f Fold<D>,
+    is_alive: impl Fn(&D) -> bool + 'f,
+) -> impl Iterator<Item = (&'f str, &'f str)> {
+    all.iter().filter(move |(_, folded)| is_alive(&folded.state)).map(|(name, _)| (D::KIND, name))
 }
 
 /// Whether a machine belongs to a set that is there.

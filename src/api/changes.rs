@@ -26,8 +26,9 @@ use super::{
 use crate::{
     handle::{Applied, Handle, ImportVolume, OperateError},
     manifest::{self, Manifest, Source},
-    plan::{Going, Plan, Prune, retrying},
+    plan::{Going, KEPT_TOLD_MAX, Plan, Prune, retrying},
     view::{Blocker, blockers, declared, failed},
+    words::count,
 };
 
 /// As many objects may be named in one request.
@@ -62,13 +63,13 @@ async fn apply(asker: Asker, declare: web::Json<Declare>) -> Result<web::Json<Ch
         Prune::No => asker.to_change(streams.iter().map(StreamId::kind))?,
     };
     let applied = node.apply(&manifest.documents, prune(&declare), id).await?;
-    Ok(web::Json(Changed { notes: notes(&manifest), ..changed(applied) }))
+    Ok(web::Json(changed(applied).noted(&manifest)))
 }
 
 async fn plan(asker: Asker, declare: web::Json<Declare>) -> Result<web::Json<Changed>, Failure> {
     let manifest = read(&asker, &declare)?;
     let plan = asker.node().plan(&manifest.documents, prune(&declare)).await?;
-    Ok(web::Json(Changed { notes: notes(&manifest), ..planned(plan) }))
+    Ok(web::Json(planned(plan).noted(&manifest)))
 }
 
 async fn remove(asker: Asker, seen: Seen, remove: web::Json<Remove>) -> Result<web::Json<Changed>, Failure> {
@@ -292,9 +293,12 @@ fn prune(declare: &Declare) -> Prune {
     if declare.prune { Prune::Yes } else { Prune::No }
 }
 
-/// What was read and is not carried out, in words.
-pub(crate) fn notes(manifest: &Manifest) -> Vec<String> {
-    manifest.notes.iter().map(ToString::to_string).collect()
+impl Changed {
+    /// The same with what was noticed about the manifest, which comes first.
+    pub(crate) fn noted(mut self, manifest: &Manifest) -> Self {
+        self.notes.splice(0..0, manifest.notes.iter().map(ToString::to_string));
+        self
+    }
 }
 
 /// What was done, as it is told.
@@ -305,7 +309,10 @@ pub(crate) fn changed(applied: Applied) -> Changed {
 
 /// What would be done, as it is told.
 pub(crate) fn planned(plan: Plan) -> Changed {
-    Changed { changes: plan.changes(), steps: plan.steps, ..Changed::default() }
+    let more = plan.kept.saturating_sub(KEPT_TOLD_MAX);
+    let told = |more| format!("{} no longer declared: kept as well, not listed", count(more, "more object"));
+    let notes = (more > 0).then_some(more).map(told).into_iter().collect();
+    Changed { changes: plan.changes(), steps: plan.steps, notes, ..Changed::default() }
 }
 
 /// One decision, as it is told.

@@ -39,9 +39,9 @@ pub(super) fn main(global: &Global, args: PlanArgs) -> Result<Exit, CliError> {
                 declare.files.iter().map(|file| manifest::Source::new(&file.name, file.text.as_bytes())).collect();
             let manifest = manifest::parse(&sources, &known(&fleet))?;
             let prune = if declare.prune { Prune::Yes } else { Prune::No };
-            let mut notes = changes::notes(&manifest);
-            notes.push("no node is running; a running one may refuse some of these changes".into());
-            Changed { notes, ..changes::planned(plan(&fleet, &manifest.documents, prune)) }
+            let mut planned = changes::planned(plan(&fleet, &manifest.documents, prune)).noted(&manifest);
+            planned.notes.push("no node is running; a running one may refuse some of these changes".into());
+            planned
         }
         answer => answer?,
     };

@@ -33,7 +33,7 @@ use crate::{
     client::ClientError,
     config::{CrashSweep, NodeKey, journal_dir},
     manifest,
-    plan::{Action, Going, Prune},
+    plan::{Action, Going, Plan, Prune},
     providers::access::Environment,
     view::{self, Fleet},
     words::count,
@@ -152,7 +152,8 @@ pub(super) fn start(
     let node_key = if log.new_node_key { NodeKey::Replace } else { NodeKey::PutBack };
     let journal = log.settings();
     let crash_sweep = Some(sweep_running as CrashSweep);
-    let config = Config { local, exec, environment, journal, node_key, crash_sweep, ..Config::new(dir.clone()) };
+    let config =
+        Config { local, exec, environment, journal, node_key, crash_sweep, ..Config::new(dir.clone()) };
     let node = Node::start(reached(config))?;
     if let Err(error) = providers.remember(&dir) {
         tracing::warn!(%error, "name the providers again at the next start");
@@ -230,7 +231,7 @@ async fn run(
         }
         let prune = if args.prune { Prune::Yes } else { Prune::No };
         let applied = handle.apply(&manifest.documents, prune, Uuid::new_v4()).await?;
-        progress.say(&summary(&applied.plan.steps));
+        progress.say(&summary(&applied.plan));
     }
     let begun = Instant::now();
     let mut looks = interval(LOOK);
@@ -287,8 +288,11 @@ fn all_ready(objects: usize) -> String {
     }
 }
 
-fn summary(steps: &[crate::plan::Step]) -> String {
-    let count = |action: Action| steps.iter().filter(|step| step.action == action).count();
+fn summary(plan: &Plan) -> String {
+    let count = |action: Action| match action {
+        Action::Keep => plan.kept,
+        action => plan.steps.iter().filter(|step| step.action == action).count(),
+    };
     let parts = [
         (Action::Create, "to create"),
         (Action::Change, "to change"),

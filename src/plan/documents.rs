@@ -19,9 +19,9 @@ use crate::{
 
 /// All documents that exist, accounts left out: what is declared nowhere any more may go, and who declares it may not lose
 /// access by that.
-pub(super) fn existing(fleet: &Fleet) -> Vec<StreamId> {
-    let of_kind = |kind: Kind| fleet.documents.existing(kind).map(move |(name, _)| StreamId::new(kind.as_str(), name));
-    Kind::ALL.into_iter().filter(|kind| !kind.is_access()).flat_map(of_kind).flatten().collect()
+pub(super) fn existing(fleet: &Fleet) -> impl Iterator<Item = (&str, &str)> {
+    let of_kind = |kind: Kind| fleet.documents.existing(kind).map(move |(name, _)| (kind.as_str(), name));
+    Kind::ALL.into_iter().filter(|kind| !kind.is_access()).flat_map(of_kind)
 }
 
 impl Plan {

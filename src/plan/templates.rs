@@ -9,7 +9,6 @@ use bailiwick_actors::{
     vocab::Life,
     volume_attachment,
 };
-use bailiwick_journal::StreamId;
 
 use super::{Action, Plan};
 use crate::{view::Fleet, words::claim_told};
@@ -27,11 +26,11 @@ pub(super) fn steady(present: Option<&Arc<machine::Spec>>, wanted: &Arc<machine:
 }
 
 /// The attachments of what was not made for a machine of a set, or not for the one that it is attached to.
-pub(super) fn free_attachments(fleet: &Fleet) -> Vec<StreamId> {
+pub(super) fn free_attachments(fleet: &Fleet) -> impl Iterator<Item = (&str, &str)> {
     let is_of = |claim: Option<&ClaimedBy>, machine: &str| claim.is_some_and(|by| by.machine.as_str() == machine);
-    let is_claimed = |stream: &StreamId| {
-        let Some((machine, other)) = stream.name().split_once(':') else { return false };
-        match stream.kind() {
+    let is_claimed = move |(kind, name): &(&str, &str)| {
+        let Some((machine, other)) = name.split_once(':') else { return false };
+        match *kind {
             volume_attachment::State::KIND => {
                 fleet.volumes.get(other).is_some_and(|state| is_of(state.claim.as_ref(), machine))
             }
@@ -39,10 +38,10 @@ pub(super) fn free_attachments(fleet: &Fleet) -> Vec<StreamId> {
         }
     };
     let volumes = fleet.attachments.iter().filter(|(_, folded)| folded.state.life == Life::Alive);
-    let volumes = volumes.filter_map(|(name, _)| StreamId::new(volume_attachment::State::KIND, name).ok());
+    let volumes = volumes.map(|(name, _)| (volume_attachment::State::KIND, name));
     let mounts = fleet.filesystem_attachments.iter().filter(|(_, folded)| folded.state.life == Life::Alive);
-    let mounts = mounts.filter_map(|(name, _)| StreamId::new(filesystem_attachment::State::KIND, name).ok());
-    volumes.chain(mounts).filter(|stream| !is_claimed(stream)).collect()
+    let mounts = mounts.map(|(name, _)| (filesystem_attachment::State::KIND, name));
+    volumes.chain(mounts).filter(move |attachment| !is_claimed(attachment))
 }
 
 impl Plan {
