@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     contract::Decision,
-    vocab::{Life, Timestamp, is_hold_reason},
+    vocab::{AskedHold, Life, Timestamp},
 };
 
 /// That a set leaves the number of its machines as it is.
@@ -30,14 +30,12 @@ pub(super) fn hold(state: &State, reason: &str, until: Option<Timestamp>, facts:
         Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
         Life::Alive => (),
     }
-    if !is_hold_reason(reason) {
-        return Err(Rejection::BadHold);
-    }
-    if until.is_some_and(|until| until <= facts.now) {
-        return Err(Rejection::HoldOver);
-    }
-    if state.hold.as_ref().is_some_and(|held| held.reason == reason && held.until == until) {
-        return Ok(Decision::nothing(Reason::HeldAlready));
+    let held = state.hold.as_ref().map(|held| (held.reason.as_str(), held.until));
+    match AskedHold::of(reason, until, held, facts.now) {
+        AskedHold::BadReason => return Err(Rejection::BadHold),
+        AskedHold::Over => return Err(Rejection::HoldOver),
+        AskedHold::Already => return Ok(Decision::nothing(Reason::HeldAlready)),
+        AskedHold::Begins => (),
     }
     let held = Event::Held { reason: reason.to_owned(), until, at: facts.now };
     Ok(Decision::because(Reason::OperatorHolds, std::iter::once(held).chain(cut_short(state, facts))))

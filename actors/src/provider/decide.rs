@@ -3,7 +3,7 @@
 use super::{Command, Event, Reason, Rejection, State, verdict::Verdict};
 use crate::{
     contract::{self, Decision},
-    vocab::{Timestamp, is_hold_reason},
+    vocab::{AskedHold, Timestamp},
 };
 
 type Facts<'a> = contract::Facts<'a, State>;
@@ -20,14 +20,12 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
 }
 
 fn hold(state: &State, reason: &str, until: Option<Timestamp>, facts: &Facts<'_>) -> Verdict {
-    if !is_hold_reason(reason) {
-        return Err(Rejection::BadHold);
-    }
-    if until.is_some_and(|until| until <= facts.now) {
-        return Err(Rejection::HoldOver);
-    }
-    if state.hold.as_ref().is_some_and(|held| held.reason == reason && held.until == until) {
-        return Ok(Decision::nothing(Reason::HeldAlready));
+    let held = state.hold.as_ref().map(|held| (held.reason.as_str(), held.until));
+    match AskedHold::of(reason, until, held, facts.now) {
+        AskedHold::BadReason => return Err(Rejection::BadHold),
+        AskedHold::Over => return Err(Rejection::HoldOver),
+        AskedHold::Already => return Ok(Decision::nothing(Reason::HeldAlready)),
+        AskedHold::Begins => (),
     }
     let held = Event::Held { reason: reason.to_owned(), until, at: facts.now };
     Ok(Decision::because(Reason::OperatorHolds, [held]))

@@ -41,7 +41,7 @@ pub use harvest::{HarvestMode, InvalidHarvestMode};
 pub use hex::hex;
 #[cfg(any(test, feature = "testing"))]
 pub use hex::unhex;
-pub use hold::{HOLD_REASON_BYTES_MAX, is_hold_reason};
+pub use hold::{AskedHold, HOLD_REASON_BYTES_MAX};
 pub use ids::{EffectId, InstanceId, InvalidName, Name, Uid, Zone, derived_uuid};
 pub use life::Life;
 pub use nonce::Nonce;
