@@ -7,7 +7,7 @@
 //! One node in this process, one machine for each connection. Both sides protect and unprotect their machine in turn, each
 //! waiting for the answer to the last command before it gives the next: every answer is a decision that is durable. The sides take
 //! turns, and of the rounds the median counts. Over HTTP the client's work is done in this process, too. At the end a node of its
-//! own with so many machines, none of which has a provider, is stopped and started again.
+//! own with so many machines, whose provider is held, is stopped and started again.
 
 // It is a program, not a library: what it finds goes to the standard output.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -16,6 +16,7 @@ use std::{
     error::Error,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -25,6 +26,10 @@ use bailiwick::{
     journal::StreamId,
     manifest::{self, Known, Source},
     plan::Prune,
+};
+use bailiwick_actors::{
+    ports::{Answer, BulkAnswer, CreateMachine, Listing, MachineInstance, MachineProvider},
+    vocab::{EffectId, Fault, FaultCode, Timestamp},
 };
 use serde_json::json;
 use tokio::{
@@ -90,7 +95,7 @@ fn run() -> Fallible<()> {
     let scratch = tempfile::tempdir_in(&options.dir)?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let data = scratch.path().join("commands");
-    let node = Node::start(Config::new(&data))?;
+    let node = start(&data)?;
     let handle = node.handle();
     declare(&handle, options.connections)?;
     let time = Duration::from_secs(options.seconds);
@@ -120,14 +125,45 @@ fn median(values: &mut [f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
-/// Machines of a provider that the node does not have: nothing is done for them.
+/// A provider that has nothing; it is held, so that nobody asks it to make anything.
+struct Idle;
+
+impl MachineProvider for Idle {
+    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
+        refused(machines.len())
+    }
+
+    fn delete(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
+        refused(ids.len())
+    }
+
+    fn list(&self) -> Answer<'_, Result<Listing<MachineInstance>, Fault>> {
+        Box::pin(async { Ok(Listing { complete: true, as_of: Timestamp(0), items: Vec::new() }) })
+    }
+}
+
+fn refused<T: Send + 'static>(count: usize) -> BulkAnswer<'static, T> {
+    let fault = || Err(Fault::new(FaultCode::FailedPrecondition, "it is held"));
+    Box::pin(async move { Ok((0..count).map(|_| fault()).collect()) })
+}
+
+/// A node whose machines nothing is done for.
+fn start(data: &Path) -> Fallible<Node> {
+    let mut config = Config::new(data);
+    config.machine_providers.insert("idle".parse()?, Arc::new(Idle));
+    let node = Node::start(config)?;
+    let handle = node.handle();
+    handle.wait(handle.hold(&"provider/idle".parse()?, "only commands are measured", None, Uuid::new_v4()))?;
+    Ok(node)
+}
+
 fn declare(handle: &Handle, count: usize) -> Fallible<()> {
     for first in (0..count).step_by(AT_ONCE) {
         let names = first..count.min(first + AT_ONCE);
         let text: Vec<String> = names
             .map(|number| {
                 format!(
-                    "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {{name: m{number}}}\nspec: {{provider: none}}\n"
+                    "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {{name: m{number}}}\nspec: {{provider: idle}}\n"
                 )
             })
             .collect();
@@ -222,11 +258,11 @@ async fn answered(connection: &mut UnixStream, buffer: &mut Vec<u8>) -> Fallible
 
 /// How long a node with so many machines takes to start, in milliseconds, and how many entries it has.
 fn cold_start(data: &Path, objects: usize) -> Fallible<(u128, u64)> {
-    let node = Node::start(Config::new(data))?;
+    let node = start(data)?;
     declare(&node.handle(), objects)?;
     node.stop()?;
     let begun = Instant::now();
-    let node = Node::start(Config::new(data))?;
+    let node = start(data)?;
     let (took, head) = (begun.elapsed().as_millis(), node.handle().head());
     node.stop()?;
     Ok((took, head.0))

@@ -4,7 +4,7 @@
 //! cargo bench --bench watch -- [--watchers 1000] [--rate 1000] [--seconds 10] [--dir DIR] [--json]
 //! ```
 //!
-//! Starts a node, connects the watchers to its socket, and declares spaces at a steady rate, ten in a request. A decision is
+//! Starts a node, connects the watchers to its socket, and revises machine classes at a steady rate, ten in a request. A decision is
 //! heard late by the time between the answer to its request and the arrival of its event; one that arrives before that is not
 //! late. One more watcher never reads: it is cut off, and goes on where it was without a gap. Ends with 1 if an event is lost or
 //! comes twice, or if the node takes more than 100 MB more.
@@ -39,8 +39,9 @@ use tokio::{
 
 /// The memory that all watchers together may cost.
 const MORE_MIB_MAX: u64 = 100;
-/// So many spaces in a request.
+/// So many classes in a request, and in all: how much there is does not change while it is measured.
 const AT_ONCE: u64 = 10;
+const CLASSES: u64 = 100;
 
 struct Options {
     watchers: usize,
@@ -137,10 +138,10 @@ async fn measure(options: &Options, data: &Path, pid: u32) -> Fallible<bool> {
     Ok(show(options, &answered.lock().expect("answers"), &heard, &late, count, (before, most)))
 }
 
-/// Asks for spaces from an entry on.
+/// Asks for what becomes of classes from an entry on.
 async fn watch(socket: &Path, from: u64) -> Fallible<UnixStream> {
     let mut stream = UnixStream::connect(socket).await?;
-    let head = format!("GET /v1/watch?from={from}&kind=space HTTP/1.1\r\nHost: bench\r\n\r\n");
+    let head = format!("GET /v1/watch?from={from}&kind=machine-class HTTP/1.1\r\nHost: bench\r\n\r\n");
     stream.write_all(head.as_bytes()).await?;
     Ok(stream)
 }
@@ -159,7 +160,7 @@ async fn listen(mut stream: UnixStream, wanted: u64) -> Result<Heard, std::io::E
         }
         buffer.extend_from_slice(&piece[..read]);
         let Some(end) = buffer.iter().rposition(|byte| *byte == b'\n') else { continue };
-        for line in buffer[..end].split(|byte| *byte == b'\n') {
+        for line in lines(&buffer[..=end]) {
             if let Some(number) = line.strip_prefix(b"id: ") {
                 id = std::str::from_utf8(number).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
             } else if line.starts_with(b"event: ") {
@@ -171,7 +172,17 @@ async fn listen(mut stream: UnixStream, wanted: u64) -> Result<Heard, std::io::E
     Ok(heard)
 }
 
-/// Declares spaces at a steady rate; the answer is how many.
+/// As `split` does, many bytes at a time: whoever measures must not be what is measured.
+fn lines(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let end = memchr::memchr(b'\n', text)?;
+        let (line, rest) = text.split_at(end);
+        text = &rest[1..];
+        Some(line)
+    })
+}
+
+/// Revises classes at a steady rate; the answer is how often.
 async fn declare(client: &Client, options: &Options, answered: &Answered) -> Fallible<u64> {
     let requests = options.rate * options.seconds / AT_ONCE;
     let mut due = interval(Duration::from_secs(1) * u32::try_from(AT_ONCE)? / u32::try_from(options.rate)?);
@@ -180,11 +191,14 @@ async fn declare(client: &Client, options: &Options, answered: &Answered) -> Fal
     for request in 0..requests {
         due.tick().await;
         let (client, answered) = (client.clone(), answered.clone());
-        let space = |number: u64| {
-            let name = format!("s{request}-{number}");
-            format!("---\napiVersion: bailiwick/v1\nkind: Space\nmetadata: {{name: {name}}}\nspec: {{}}\n")
+        let class = |number: u64| {
+            let name = (request * AT_ONCE + number) % CLASSES;
+            format!(
+                "---\napiVersion: bailiwick/v1\nkind: MachineClass\nmetadata: {{name: c{name}}}\nspec: {{provider: local, \
+                 providerSpec: {{revision: {request}}}}}\n"
+            )
         };
-        let text: String = (0..AT_ONCE).map(space).collect();
+        let text: String = (0..AT_ONCE).map(class).collect();
         let files = vec![File { name: "bench.yaml".into(), text }];
         asked.spawn(async move {
             let wanted = Declare { files, prune: false, id: None };

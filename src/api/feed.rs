@@ -2,16 +2,24 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
+    convert::Infallible,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use actix_web::web::Bytes;
 use bailiwick_journal::Header;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use crate::view::LogFilter;
 
 /// So many watchers at once.
 const WATCHERS_MAX: usize = 2_048;
 /// So many of the last entries are kept in words while somebody watches: some seconds of a busy node.
 const KEPT_MAX: usize = 4_096;
+/// About so many bytes are sent at once.
+const BATCH_BYTES: usize = 32 * 1024;
+/// So many of the last batches are kept: most watchers ask for the same, and are sent the same bytes.
+const BATCHES_MAX: usize = 64;
 
 /// No entry has this position: that there will be none any more.
 pub(super) const CLOSED: u64 = u64::MAX;
@@ -20,16 +28,73 @@ pub(super) const CLOSED: u64 = u64::MAX;
 #[derive(Debug)]
 pub(super) struct Told {
     pub header: Header,
-    pub json: String,
+    /// As a server-sent event.
+    pub event: String,
+}
+
+/// What a watcher is sent at once, and the last entry that is told with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Batch {
+    pub events: Bytes,
+    pub to: u64,
+}
+
+impl Batch {
+    /// What is wanted of these, which follow one another after an entry: as many as are sent at once.
+    ///
+    /// # Errors
+    /// If one of them cannot be told.
+    pub(super) fn of<E, T: AsRef<Told>>(
+        after: u64,
+        entries: impl Iterator<Item = Result<(u64, Option<T>), E>>,
+    ) -> Result<Self, E> {
+        let (mut events, mut to) = (String::new(), after);
+        for entry in entries {
+            let (position, wanted) = entry?;
+            to = position;
+            events.push_str(wanted.as_ref().map_or("", |told| &told.as_ref().event));
+            if events.len() >= BATCH_BYTES {
+                break;
+            }
+        }
+        Ok(Self { events: Bytes::from(events), to })
+    }
+}
+
+impl AsRef<Told> for Told {
+    fn as_ref(&self) -> &Told {
+        self
+    }
 }
 
 /// What is kept for all who watch.
 #[derive(Debug)]
 pub(super) struct Feed {
-    kept: Mutex<VecDeque<Arc<Told>>>,
+    kept: Mutex<Kept>,
     /// The last entry that is kept; nothing before the first.
     last: watch::Sender<u64>,
     watchers: Arc<Semaphore>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    entries: VecDeque<Told>,
+    /// After which entry, of what is wanted like this.
+    batches: VecDeque<(u64, LogFilter, Batch)>,
+}
+
+impl Kept {
+    fn batch(&self, after: u64, filter: &LogFilter) -> Option<Batch> {
+        let is_it = |(from, wanted, _): &&(u64, LogFilter, Batch)| *from == after && wanted == filter;
+        self.batches.iter().rev().find(is_it).map(|(_, _, batch)| batch.clone())
+    }
+
+    fn keep_batch(&mut self, after: u64, filter: &LogFilter, batch: &Batch) {
+        if self.batches.len() == BATCHES_MAX {
+            self.batches.pop_front();
+        }
+        self.batches.push_back((after, filter.clone(), batch.clone()));
+    }
 }
 
 impl Feed {
@@ -48,36 +113,57 @@ impl Feed {
         self.watchers.clone().try_acquire_owned().ok()
     }
 
-    pub(super) fn has_watchers(&self) -> bool {
-        self.watchers.available_permits() < WATCHERS_MAX
+    pub(super) fn watchers(&self) -> usize {
+        WATCHERS_MAX - self.watchers.available_permits()
     }
 
-    /// What is kept of the entries after this one; none if some of them are not kept any more.
-    pub(super) fn after(&self, position: u64) -> Option<Vec<Arc<Told>>> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = kept.front()?.header.position.0;
-        let skipped = usize::try_from((position + 1).checked_sub(first)?).ok()?;
-        Some(kept.iter().skip(skipped).cloned().collect())
+    /// What is sent next to whoever has heard of everything up to this entry; it has no events and ends there if there is
+    /// nothing more. None if it cannot be had from what is kept.
+    pub(super) fn next(&self, after: u64, filter: &LogFilter) -> Option<Batch> {
+        let mut kept = self.kept();
+        if let Some(batch) = kept.batch(after, filter) {
+            return Some(batch);
+        }
+        let first = kept.entries.front()?.header.position.0;
+        let skipped = usize::try_from((after + 1).checked_sub(first)?).ok()?;
+        let told = kept.entries.iter().skip(skipped).map(|told| {
+            let is_wanted = filter.wants_of(&told.header);
+            Ok::<_, Infallible>((told.header.position.0, is_wanted.then_some(told)))
+        });
+        let Ok(batch) = Batch::of(after, told);
+        if batch.to > after {
+            kept.keep_batch(after, filter, &batch);
+        }
+        Some(batch)
+    }
+
+    /// Keeps a batch that was read from the journal: whoever else is as far behind is sent the same.
+    pub(super) fn keep_batch(&self, after: u64, filter: &LogFilter, batch: &Batch) {
+        self.kept().keep_batch(after, filter, batch);
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps these, which follow what is kept, and tells those who wait.
     pub(super) fn keep(&self, told: Vec<Told>) {
         let Some(last) = told.last().map(|told| told.header.position.0) else { return };
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.extend(told.into_iter().map(Arc::new));
-        let excess = kept.len().saturating_sub(KEPT_MAX);
-        kept.drain(..excess);
+        let mut kept = self.kept();
+        kept.entries.extend(told);
+        let excess = kept.entries.len().saturating_sub(KEPT_MAX);
+        kept.entries.drain(..excess);
         drop(kept);
         self.last.send_modify(|told| *told = if *told == CLOSED { CLOSED } else { last });
     }
 
     pub(super) fn forget(&self) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.kept() = Kept::default();
     }
 
     /// The position of the last entry that is kept.
     pub(super) fn last(&self) -> Option<u64> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).back().map(|told| told.header.position.0)
+        self.kept().entries.back().map(|told| told.header.position.0)
     }
 
     /// Tells whenever more is kept.

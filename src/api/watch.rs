@@ -2,10 +2,10 @@
 //!
 //! An event's id is the position of its entry, so whoever lost his connection goes on with `Last-Event-ID` (or `from=`) where he
 //! was, without a gap and without a repeat, also after a restart of the node. Each entry is put into words once, for all who
-//! watch; who is further behind than what is kept in memory reads from the journal. A watcher has two batches in memory at
-//! most: whoever reads nothing is cut off, and loses nothing.
+//! watch, and what is sent at once is written once for all who want the same; who is further behind than what is kept in memory
+//! reads from the journal. A watcher has two batches in memory at most: whoever reads nothing is cut off, and loses nothing.
 
-use std::{fmt::Write, io, sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use actix_web::{HttpRequest, http::StatusCode, web, web::Bytes};
 use bailiwick_actors::{document::Role, vocab::Timestamp};
@@ -19,7 +19,7 @@ use super::{
     connection::Peer,
     described::{Media, Sent},
     errors::Failure,
-    feed::{CLOSED, Told},
+    feed::{Batch, CLOSED, Told},
     query::outcome,
     routes::Routes,
     shared::Shared,
@@ -33,8 +33,6 @@ use crate::{
 
 /// So many entries are put into words at once.
 const TOLD_AT_ONCE: u64 = 512;
-/// About so many bytes are sent at once.
-const BATCH_BYTES: usize = 16 * 1024;
 /// How long a watcher hears nothing before he is told how far the journal is: it shows that the connection lives, and where to
 /// go on.
 const SILENT_MAX: Duration = Duration::from_secs(5);
@@ -42,6 +40,8 @@ const SILENT_MAX: Duration = Duration::from_secs(5);
 const MAY_FOR_MS: u64 = 5_000;
 /// How long the feed waits for more before it tells what there is: entries of one moment are told together.
 const TOGETHER: Duration = Duration::from_millis(5);
+/// How much longer for each who watches: to wake them takes time, and the more of them there are, the more each hears at once.
+const TOGETHER_FOR_EACH: Duration = Duration::from_micros(40);
 
 pub(super) fn routes(routes: &mut Routes<'_>) {
     routes.get("/watch", Need::Role(Role::View), "Decisions as they are made, as server-sent events", watch);
@@ -70,8 +70,9 @@ pub(super) async fn feed(shared: Shared) {
     let mut growth = shared.node.follow();
     loop {
         growth.grown().await;
-        tokio::time::sleep(TOGETHER).await;
-        if !shared.feed.has_watchers() {
+        let watchers = u32::try_from(shared.feed.watchers()).unwrap_or(u32::MAX);
+        tokio::time::sleep(TOGETHER.max(TOGETHER_FOR_EACH.saturating_mul(watchers))).await;
+        if watchers == 0 {
             shared.feed.forget();
             continue;
         }
@@ -107,7 +108,9 @@ fn tell(node: &Handle, after: u64, to: u64) -> io::Result<Vec<Told>> {
 fn line(entry: &Entry, calendar: &Calendar, now: Timestamp) -> io::Result<Told> {
     let mut value = serde_json::to_value(Line::of(entry))?;
     calendar.tell(&mut value, now);
-    Ok(Told { header: entry.header.clone(), json: value.to_string() })
+    // JSON has no line breaks of its own.
+    let event = format!("id: {}\nevent: decision\ndata: {value}\n\n", entry.header.position);
+    Ok(Told { header: entry.header.clone(), event })
 }
 
 async fn watch(
@@ -165,9 +168,9 @@ async fn send(shared: Shared, watcher: Watcher, mut from: u64, pieces: mpsc::Sen
     let mut looked = shared.node.now();
     let mut last = shared.feed.follow();
     // At once, so that whoever watches knows that he does.
-    let mut batch = format!("id: {from}\n\n");
+    let mut batch = alive(from);
     loop {
-        if !batch.is_empty() && pieces.send(Ok(Bytes::from(std::mem::take(&mut batch)))).await.is_err() {
+        if !batch.is_empty() && pieces.send(Ok(std::mem::take(&mut batch))).await.is_err() {
             return;
         }
         let now = shared.node.now();
@@ -181,46 +184,56 @@ async fn send(shared: Shared, watcher: Watcher, mut from: u64, pieces: mpsc::Sen
         if *last.borrow_and_update() == CLOSED {
             return;
         }
-        let told = match next(&shared, from).await {
-            Ok(told) => told,
+        let next = match next(&shared, from, &watcher.filter).await {
+            Ok(next) => next,
             Err(error) => {
                 drop(pieces.send(Err(error)).await);
                 return;
             }
         };
-        if told.is_empty() {
+        if next.to == from {
             tokio::select! {
                 biased;
                 () = pieces.closed() => return,
                 changed = last.changed() => if changed.is_err() { return },
-                () = tokio::time::sleep(SILENT_MAX) => batch = format!("id: {from}\n\n"),
+                () = tokio::time::sleep(SILENT_MAX) => batch = alive(from),
             }
             continue;
         }
-        for told in told {
-            from = told.header.position.0;
-            if watcher.filter.wants_of(&told.header) {
-                // JSON has no line breaks of its own.
-                let _ = write!(batch, "id: {from}\nevent: decision\ndata: {}\n\n", told.json);
-            }
-            if batch.len() >= BATCH_BYTES {
-                break;
-            }
-        }
+        (batch, from) = (next.events, next.to);
     }
 }
 
-/// Some of the entries after this one; none if there are none yet.
-async fn next(shared: &Shared, from: u64) -> io::Result<Vec<Arc<Told>>> {
-    if let Some(told) = shared.feed.after(from) {
-        return Ok(told);
+/// What is sent when there is nothing to tell: how far the journal is.
+fn alive(at: u64) -> Bytes {
+    Bytes::from(format!("id: {at}\n\n"))
+}
+
+/// What is wanted of the entries after this one; it ends there if there are none yet.
+async fn next(shared: &Shared, from: u64, filter: &LogFilter) -> io::Result<Batch> {
+    if let Some(batch) = shared.feed.next(from, filter) {
+        return Ok(batch);
     }
-    let head = shared.node.head().0;
-    if from >= head {
-        return Ok(Vec::new());
+    let to = shared.node.head().0.min(from + TOLD_AT_ONCE);
+    if from >= to {
+        return Ok(Batch { events: Bytes::new(), to: from });
     }
-    let node = shared.node.clone();
-    let told =
-        web::block(move || tell(&node, from, head.min(from + TOLD_AT_ONCE))).await.map_err(io::Error::other)??;
-    Ok(told.into_iter().map(Arc::new).collect())
+    let (node, wanted) = (shared.node.clone(), filter.clone());
+    let read = web::block(move || read(&node, from, to, &wanted)).await.map_err(io::Error::other)??;
+    shared.feed.keep_batch(from, filter, &read);
+    Ok(read)
+}
+
+/// What is wanted of the entries after one and up to another, as far as it is sent at once.
+fn read(node: &Handle, after: u64, to: u64, filter: &LogFilter) -> io::Result<Batch> {
+    let (calendar, now) = node.look(|fleet| (fleet.calendar.clone(), fleet.time)).map_err(io::Error::other)?;
+    let journal = node.journal();
+    let all = journal.read(Position(after + 1), Position(to), &Filter::all());
+    let entries = all.map(|entry| {
+        let entry = entry.map_err(io::Error::other)?;
+        let is_wanted = filter.wants_of(&entry.header);
+        let told = is_wanted.then(|| line(&entry, &calendar, now)).transpose()?;
+        Ok((entry.header.position.0, told))
+    });
+    Batch::of(after, entries)
 }
