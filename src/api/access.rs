@@ -102,7 +102,12 @@ pub(super) async fn admit(
             }
             let payload = request.take_payload();
             request.set_payload(timed(payload));
-            (next.call(request).await?, who)
+            let answer = next.call(request).await?;
+            let answer = match &who {
+                Some(who) => answer.map_body(|_, body| shared.answers.unread(who, body)),
+                None => answer,
+            };
+            (answer, who)
         }
         Err(Denied { failure, who }) => (request.error_response(failure), who),
     };

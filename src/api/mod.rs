@@ -22,6 +22,8 @@ mod accounts;
 #[cfg(feature = "server")]
 mod agents;
 #[cfg(feature = "server")]
+mod answers;
+#[cfg(feature = "server")]
 mod asker;
 #[cfg(feature = "server")]
 mod body;

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{
     access::Need,
+    answers::Part,
     asker::Asker,
     described::{Media, Sent, Told},
     errors::Failure,
@@ -97,34 +98,46 @@ pub(super) async fn metrics(shared: web::Data<Shared>) -> Result<Sent<Exposition
     Ok(Sent::body(shared.node.look(|fleet| view::metrics(fleet, &load))?))
 }
 
-async fn status(shared: web::Data<Shared>, wanted: web::Query<AtParameters>) -> Answer<view::Status> {
+async fn status(shared: web::Data<Shared>, asker: Asker, wanted: web::Query<AtParameters>) -> Answer<view::Status> {
     shared.node.look_at_host();
-    answer(&shared, Query::Status { at: wanted.moment()? }).await
+    answer(&shared, &asker, Query::Status { at: wanted.moment()? }).await
 }
 
-async fn clock(shared: web::Data<Shared>) -> Answer<view::ClockReport> {
-    answer(&shared, Query::Clock).await
+async fn clock(shared: web::Data<Shared>, asker: Asker) -> Answer<view::ClockReport> {
+    answer(&shared, &asker, Query::Clock).await
 }
 
-async fn storage(shared: web::Data<Shared>, wanted: web::Query<AtParameters>) -> Answer<Vec<view::StorageRow>> {
-    answer(&shared, Query::Storage { at: wanted.moment()? }).await
+async fn storage(
+    shared: web::Data<Shared>,
+    asker: Asker,
+    wanted: web::Query<AtParameters>,
+) -> Answer<Vec<view::StorageRow>> {
+    answer(&shared, &asker, Query::Storage { at: wanted.moment()? }).await
 }
 
-async fn pools(shared: web::Data<Shared>, wanted: web::Query<AtParameters>) -> Answer<Vec<view::PoolRow>> {
-    answer(&shared, Query::Pools { at: wanted.moment()? }).await
+async fn pools(
+    shared: web::Data<Shared>,
+    asker: Asker,
+    wanted: web::Query<AtParameters>,
+) -> Answer<Vec<view::PoolRow>> {
+    answer(&shared, &asker, Query::Pools { at: wanted.moment()? }).await
 }
 
-async fn pending(shared: web::Data<Shared>, wanted: web::Query<AtParameters>) -> Answer<Vec<view::Pending>> {
+async fn pending(
+    shared: web::Data<Shared>,
+    asker: Asker,
+    wanted: web::Query<AtParameters>,
+) -> Answer<Vec<view::Pending>> {
     match wanted.moment()? {
         // Only a running node knows what it has seen, and whom it has told what is wanted.
         None => Ok(Told::of(serde_json::json!(shared.node.pending().await?))),
-        at => answer(&shared, Query::Pending { at }).await,
+        at => answer(&shared, &asker, Query::Pending { at }).await,
     }
 }
 
-async fn log(shared: web::Data<Shared>, wanted: web::Query<Parameters>) -> Answer<Vec<Line>> {
+async fn log(shared: web::Data<Shared>, asker: Asker, wanted: web::Query<Parameters>) -> Answer<Vec<Line>> {
     bounded(wanted.limit)?;
-    answer(&shared, Query::Log { filter: wanted.into_inner() }).await
+    answer(&shared, &asker, Query::Log { filter: wanted.into_inner() }).await
 }
 
 /// Refuses to gather more in memory than a page.
@@ -135,10 +148,14 @@ fn bounded(limit: Option<usize>) -> Result<(), Failure> {
         .next("ask page by page: `at=@POSITION`, with the position before the oldest entry of the last page"))
 }
 
-async fn schedule(shared: web::Data<Shared>, wanted: web::Query<ScheduleParameters>) -> Answer<Vec<view::Upcoming>> {
+async fn schedule(
+    shared: web::Data<Shared>,
+    asker: Asker,
+    wanted: web::Query<ScheduleParameters>,
+) -> Answer<Vec<view::Upcoming>> {
     bounded(wanted.limit)?;
     let limit = wanted.limit.unwrap_or(LIMIT_DEFAULT);
-    answer(&shared, Query::Schedule { limit, at: read_some(wanted.at.as_deref())? }).await
+    answer(&shared, &asker, Query::Schedule { limit, at: read_some(wanted.at.as_deref())? }).await
 }
 
 async fn diff(shared: web::Data<Shared>, asker: Asker, wanted: web::Query<DiffParameters>) -> Answer<view::Diff> {
@@ -169,58 +186,69 @@ async fn rehearse(shared: web::Data<Shared>, asker: Asker, wish: web::Json<Rehea
 
 async fn why_entry(
     shared: web::Data<Shared>,
+    asker: Asker,
     entry: web::Path<String>,
     wanted: web::Query<WhyParameters>,
 ) -> Answer<ToldWhy> {
-    ask_why(&shared, &entry, &wanted).await
+    ask_why(&shared, &asker, &entry, &wanted).await
 }
 
 async fn why(
     shared: web::Data<Shared>,
+    asker: Asker,
     entity: web::Path<(String, String)>,
     wanted: web::Query<WhyParameters>,
 ) -> Answer<ToldWhy> {
     let (kind, name) = entity.into_inner();
-    ask_why(&shared, &format!("{kind}/{name}"), &wanted).await
+    ask_why(&shared, &asker, &format!("{kind}/{name}"), &wanted).await
 }
 
-async fn ask_why(shared: &Shared, text: &str, wanted: &WhyParameters) -> Answer<ToldWhy> {
+async fn ask_why(shared: &Shared, asker: &Asker, text: &str, wanted: &WhyParameters) -> Answer<ToldWhy> {
     let about = about(text, wanted.side.as_deref())?;
-    answer(shared, Query::Why { about, forward: wanted.forward, at: read_some(wanted.at.as_deref())? }).await
+    answer(shared, asker, Query::Why { about, forward: wanted.forward, at: read_some(wanted.at.as_deref())? }).await
 }
 
 async fn why_not(
     shared: web::Data<Shared>,
+    asker: Asker,
     path: web::Path<(String, String, String)>,
     wanted: web::Query<AtParameters>,
 ) -> Answer<view::WhyNot> {
     let (goal, kind, name) = path.into_inner();
-    answer(&shared, Query::WhyNot { entity: stream(&kind, &name)?, wanted: goal, at: wanted.moment()? }).await
+    answer(&shared, &asker, Query::WhyNot { entity: stream(&kind, &name)?, wanted: goal, at: wanted.moment()? }).await
 }
 
-async fn harvest(shared: web::Data<Shared>, wanted: web::Query<HarvestParameters>) -> Answer<view::DryRun> {
-    answer(&shared, Query::Harvest { mode: wanted.mode, at: read_some(wanted.at.as_deref())? }).await
+async fn harvest(
+    shared: web::Data<Shared>,
+    asker: Asker,
+    wanted: web::Query<HarvestParameters>,
+) -> Answer<view::DryRun> {
+    answer(&shared, &asker, Query::Harvest { mode: wanted.mode, at: read_some(wanted.at.as_deref())? }).await
 }
 
 async fn list(
     shared: web::Data<Shared>,
+    asker: Asker,
     kind: web::Path<String>,
     wanted: web::Query<ListParameters>,
 ) -> Answer<Vec<AnyRow>> {
     let selector = wanted.selector.as_deref().map(selector).transpose()?.unwrap_or_default();
-    answer(&shared, Query::List { kind: kind.into_inner(), selector, at: read_some(wanted.at.as_deref())? }).await
+    answer(&shared, &asker, Query::List { kind: kind.into_inner(), selector, at: read_some(wanted.at.as_deref())? })
+        .await
 }
 
 async fn describe(
     shared: web::Data<Shared>,
+    asker: Asker,
     entity: web::Path<(String, String)>,
     wanted: web::Query<AtParameters>,
 ) -> Answer<AnyDescription> {
-    answer(&shared, Query::Describe { entity: stream(&entity.0, &entity.1)?, at: wanted.moment()? }).await
+    answer(&shared, &asker, Query::Describe { entity: stream(&entity.0, &entity.1)?, at: wanted.moment()? }).await
 }
 
 /// Folding history may take a while: it runs beside the worker, so that heartbeats are not held up.
-async fn answer<T>(shared: &Shared, query: Query) -> Answer<T> {
+async fn answer<T>(shared: &Shared, asker: &Asker, query: Query) -> Answer<T> {
+    let _part = working(shared, asker).await?;
     let node = shared.node.clone();
     beside(move || {
         let journal = node.journal();
@@ -237,6 +265,7 @@ async fn answer<T>(shared: &Shared, query: Query) -> Answer<T> {
 /// him ends.
 async fn in_turn<T>(shared: &Shared, asker: &Asker, query: Query) -> Answer<T> {
     let turn = shared.turns.take(&asker.caller.principal).await.ok_or(AskError::Stopping)?;
+    let _part = working(shared, asker).await?;
     let (node, listener) = (shared.node.clone(), Arc::new(()));
     let listens = Arc::downgrade(&listener);
     let told = beside(move || {
@@ -248,6 +277,17 @@ async fn in_turn<T>(shared: &Shared, asker: &Asker, query: Query) -> Answer<T> {
     let told = told.await;
     drop(listener);
     told
+}
+
+/// Waits until the next answer may be worked out: those before it take up memory until they are read.
+async fn working(shared: &Shared, asker: &Asker) -> Result<Part, Failure> {
+    let principal = &asker.caller.principal;
+    shared.answers.begin(principal).await.ok_or_else(|| {
+        let message =
+            format!("earlier answers to {principal} were not read, and take up what memory there is for answers");
+        Failure::new(StatusCode::SERVICE_UNAVAILABLE, "answers-unread", message)
+            .next("read what was asked for, or hang up, and ask again")
+    })
 }
 
 /// What is found out on a thread that may wait.

@@ -144,6 +144,7 @@ pub fn start(
         names: Arc::new(names),
         feed: Arc::new(Feed::new()),
         turns: Arc::default(),
+        answers: Arc::default(),
         sweeps: Arc::new(Turns::of(1)),
         jobs: Arc::default(),
         crash_sweep,

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{denials::Denials, feed::Feed, jobs::kept::Jobs, rates::Rates, turns::Turns};
+use super::{answers::Answers, denials::Denials, feed::Feed, jobs::kept::Jobs, rates::Rates, turns::Turns};
 use crate::{config::CrashSweep, handle::Handle, providers::enrolment::Enrolments};
 
 /// What every request can use.
@@ -24,6 +24,8 @@ pub(super) struct Shared {
     pub(super) jobs: Arc<Jobs>,
     /// What sweeps the node's journal.
     pub(super) crash_sweep: Option<CrashSweep>,
+    /// What answers take up until they are read.
+    pub(super) answers: Arc<Answers>,
     /// How often each may ask.
     pub(super) rates: Arc<Rates>,
 }

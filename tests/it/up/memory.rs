@@ -17,7 +17,7 @@ const REQUESTS: u64 = 300;
 const COMMANDS: u64 = 200;
 
 /// What the kernel says of a process's memory, in KiB.
-fn kib(pid: u32, field: &str) -> u64 {
+pub(super) fn kib(pid: u32, field: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
     let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("the field");
     line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().expect("a number")

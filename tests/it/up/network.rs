@@ -17,7 +17,10 @@ use tokio_rustls::rustls::{
     version::{TLS12, TLS13},
 };
 
-use super::support::{Lab, Running, eventually};
+use super::{
+    memory::kib,
+    support::{Lab, Running, eventually},
+};
 
 /// Nothing here takes nearly as long.
 const TIME_MAX: Duration = Duration::from_secs(60);
@@ -463,6 +466,49 @@ fn thousands_of_slow_connections_keep_nobody_out_and_are_dropped() {
     }
     assert!(!lab.run(&["log"]).code(0).out.contains("silent"), "agents have a way of their own");
     node.kill();
+}
+
+#[test]
+#[ignore = "takes long"]
+fn whoever_reads_no_answer_costs_little_memory_and_keeps_nobody_else_out() {
+    use std::os::unix::net::UnixStream;
+    let site = Site::new(&[]);
+    let ada = site.account(&["ada", "--role", "view"]);
+    let class = |number: u32| {
+        let notes = "x".repeat(1_000);
+        format!(
+            "kind: MachineClass\napiVersion: bailiwick/v1\nmetadata: {{name: c{number}}}\nspec: {{provider: local, providerSpec: {{notes: {notes}}}}}\n"
+        )
+    };
+    let text = (0..1_000).map(class).collect::<Vec<_>>().join("---\n");
+    site.lab.run(&["apply", &site.lab.manifest("classes.yaml", text)]).code(0);
+    let page = "/v1/log?limit=1000";
+    let page_kib = site.lab.http("GET", page, "").1.len() as u64 / 1_024;
+    let before = kib(site.node.pid(), "VmRSS");
+    // when so many ask for far more than the node has memory for, and read nothing
+    let deaf = || {
+        let mut stream = UnixStream::connect(site.lab.data().join("node.sock")).expect("it listens");
+        stream.write_all(format!("GET {page} HTTP/1.1\r\nHost: here\r\n\r\n").as_bytes()).expect("sent");
+        stream
+    };
+    let deaf: Vec<UnixStream> = (0..600).map(|_| deaf()).collect();
+    // then somebody else is answered meanwhile,
+    for path in ["/v1/node", "/v1/status", page, "/v1/entities/machine-class"] {
+        assert_eq!(site.ask_with(&ada, "GET", path, "").status, 200, "{path}");
+    }
+    // and whoever they were is told why he is not, until they are cut off.
+    let until = Instant::now() + 2 * TIME_MAX;
+    loop {
+        let (head, body) = site.lab.http("GET", page, "");
+        if head.starts_with("HTTP/1.1 200") {
+            break;
+        }
+        assert!(body.contains("answers-unread") && Instant::now() < until, "{head}\n{body}");
+    }
+    let held = kib(site.node.pid(), "VmHWM").saturating_sub(before);
+    let asked = page_kib * deaf.len() as u64;
+    assert!(held < 128 * 1_024 && 2 * held < asked, "{held} KiB more at most, where {asked} were asked for");
+    site.node.kill();
 }
 
 /// Reads events until the journal is this far; the answer is their positions, in the order in which they came.
