@@ -10,13 +10,14 @@ use uuid::Uuid;
 use super::{
     Global, apply,
     exit::{CliError, Exit},
-    named::named,
+    named::selected,
     progress::say,
     session, wait,
 };
 use crate::{
     api::wire::change::{Changed, Remove},
     manifest,
+    view::Selector,
 };
 
 #[derive(Debug, Args)]
@@ -24,6 +25,9 @@ pub(super) struct DeleteArgs {
     /// Objects: `machine/web`, `volume/data`, `attachment/web:data`; or a kind and names: `machine web db`
     #[arg(required_unless_present_any = ["files", "all"], value_name = "KIND/NAME")]
     entities: Vec<String>,
+    /// Of the kinds that are named, those with these labels: `tier=front`, `tier!=front,!old`
+    #[arg(short = 'l', long, value_name = "LABELS", requires = "entities", conflicts_with_all = ["files", "all"])]
+    selector: Option<Selector>,
     /// Delete what these manifests declare: files, folders, or - for standard input; missing objects are skipped
     #[arg(short = 'f', long = "file", value_name = "FILE", conflicts_with = "entities")]
     files: Vec<PathBuf>,
@@ -46,7 +50,8 @@ pub(super) struct DeleteArgs {
 
 pub(super) fn main(global: &Global, args: DeleteArgs) -> Result<Exit, CliError> {
     let from_files = !args.files.is_empty();
-    let entities = if from_files { declared_in(&args.files)? } else { named(&args.entities)? };
+    let entities =
+        if from_files { declared_in(&args.files)? } else { selected(global, &args.entities, args.selector.as_ref())? };
     let remove = Remove {
         entities,
         all: args.all,

@@ -25,6 +25,29 @@ pub(super) fn named(names: &[String]) -> Result<Vec<StreamId>, CliError> {
     }
 }
 
+/// The same, or what a selector finds of the kinds that are named; that there is nothing of the kind is an error.
+pub(super) fn selected(
+    global: &Global,
+    words: &[String],
+    selector: Option<&Selector>,
+) -> Result<Vec<StreamId>, CliError> {
+    let Some(selector) = selector else { return named(words) };
+    let mut all = Vec::new();
+    for word in words {
+        let kind = kind_of(word)?;
+        let query = Query::List { kind: kind.into(), selector: selector.clone(), at: None };
+        let rows = session::ask(global, &query)?;
+        let names = rows.as_array().into_iter().flatten().filter_map(|row| row["name"].as_str());
+        all.extend(names.filter_map(|name| StreamId::new(kind, name).ok()));
+    }
+    if all.is_empty() {
+        let message = format!("no {} is selected", words.join(" or "));
+        let next = format!("`bailiwick get {}` lists all of them", words.join(","));
+        return Err(CliError::new(Exit::NotFound, "not-found", message).next(next));
+    }
+    Ok(all)
+}
+
 /// The entity that people mean.
 pub(super) fn entity(text: &str) -> Result<StreamId, CliError> {
     let Some((kind, name)) = text.split_once('/') else {

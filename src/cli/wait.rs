@@ -13,13 +13,13 @@ use super::{
     Global,
     exit::{CliError, Exit},
     get::not_found,
-    named::named,
+    named::selected,
     session,
 };
 use crate::{
     api::query::Query,
     manifest::{self, nearest},
-    view::{self, statuses},
+    view::{self, Selector, statuses},
 };
 
 /// How often the node is asked.
@@ -30,6 +30,9 @@ pub(super) struct WaitArgs {
     /// Objects: `machine/web`, `volume/data`, or a kind and names [default: everything that is declared]
     #[arg(value_name = "KIND/NAME")]
     entities: Vec<String>,
+    /// Of the kinds that are named, those with these labels: `tier=front`, `tier!=front,!old`
+    #[arg(short = 'l', long, value_name = "LABELS", requires = "entities")]
+    selector: Option<Selector>,
     /// What to wait for: `ready`, `removed`, another state that `why-not` answers for, such as `attached`, or a status word
     /// such as `stale`
     #[arg(long = "for", default_value = "ready", value_name = "CONDITION")]
@@ -45,7 +48,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 pub(super) fn main(global: &Global, args: WaitArgs) -> Result<Exit, CliError> {
-    let entities = named(&args.entities)?;
+    let entities = selected(global, &args.entities, args.selector.as_ref())?;
     check_condition(&entities, &args.condition)?;
     match (args.condition.as_str(), entities.is_empty()) {
         ("ready", true) => until_converged(global, args.timeout),

@@ -38,6 +38,10 @@ fn labels_and_names_select_the_same_of_a_running_node_and_of_its_journal() {
     let lab = Lab::new();
     let node = lab.start(&["up", &lab.manifest("machines.yaml", MACHINES)]);
     node.says("Ctrl-C stops the node");
+    // (also for who waits for them)
+    lab.run(&["wait", "machines", "-l", "tier", "--timeout", "60s"]).code(0);
+    lab.run(&["delete", "machines", "-l", ""]).code(64).says("selects nothing");
+    lab.run(&["delete", "machines", "-l", "tier=none"]).code(4).says("no machines is selected");
     // When they are selected while the node runs, and after it has stopped
     for (selector, wanted) in ASKED {
         assert_eq!(selected(&lab, selector), wanted, "{selector}");
