@@ -24,6 +24,7 @@ use bailiwick_journal::LocalJournal;
 pub use sink::{EventSink, InvalidSink, SinkFormat, Wanted};
 
 use crate::{
+    agent::WorkloadUser,
     api::wire::{
         problem::Problem,
         sweep::{Sweep, SweepWish},
@@ -84,6 +85,8 @@ pub struct Config {
     /// Everything that the node keeps is below this directory; it is made if it is not there, for its owner only.
     pub data_dir: PathBuf,
     pub local: LocalMachines,
+    /// The user that workloads of local machines run as; the node's own if none is named. Only root can run them as another.
+    pub workload_user: Option<WorkloadUser>,
     /// Providers that are processes of somebody else's; each one makes machines and volumes under its name.
     pub exec: Vec<ExecConfig>,
     /// Further machine providers by name.
@@ -129,6 +132,7 @@ impl Config {
         Self {
             data_dir: data_dir.into(),
             local: LocalMachines::Off,
+            workload_user: None,
             exec: Vec::new(),
             machine_providers: BTreeMap::new(),
             volume_providers: BTreeMap::new(),

@@ -36,7 +36,7 @@ use tokio::sync::oneshot;
 
 #[cfg(not(feature = "server"))]
 use self::not_built as served;
-use crate::{config::Config, handle::Handle, ownership::Unsafe};
+use crate::{agent::WorkloadUser, config::Config, handle::Handle, ownership::Unsafe};
 
 pub use key::KeyError;
 
@@ -131,6 +131,9 @@ pub enum StartError {
     /// The node has no certificate to show.
     #[error("cannot use the TLS certificate")]
     Certificate { source: io::Error },
+    /// Workloads cannot run as the user that they shall run as.
+    #[error("workloads cannot run as user {user}: {why}")]
+    WorkloadUser { user: WorkloadUser, why: String },
     /// A provider cannot be started as it is set up.
     #[error("provider {name} cannot be started")]
     Provider { name: Name, source: io::Error },

@@ -106,6 +106,11 @@ impl MachineDir {
         self.effect
     }
 
+    /// Where everything of the node lies: `<data-dir>/local/machines/<effect id>` is a machine's place in it.
+    pub fn data_dir(&self) -> &Path {
+        self.path.ancestors().nth(3).unwrap_or(&self.path)
+    }
+
     pub fn tag(&self) -> PathBuf {
         self.path.join("machine.json")
     }

@@ -17,6 +17,7 @@ use tokio::{
 use tracing::{error, info, warn};
 
 use super::{
+    apart::Apart,
     bearer::Bearer,
     conditions::{Conditions, is_disk_full},
     directory::{HeldLock, MachineDir, MachineTag, Presence},
@@ -28,6 +29,7 @@ use super::{
     output,
     process::{self, ProcessMark},
     storage::{Hands, MakeHands, StorageLink},
+    user::WorkloadUser,
     workloads::Workloads,
 };
 
@@ -44,10 +46,14 @@ pub struct AgentArgs {
     /// The effect id that the machine was made under
     #[arg(long)]
     pub effect: EffectId,
+    /// The user that workloads run as [default: the agent's own]
+    #[arg(long, value_name = "UID:GID")]
+    pub workload_user: Option<WorkloadUser>,
 }
 
-/// What an agent has to know.
+/// What an agent has to know: [`AgentConfig::new`], and then what differs. Fields are added with time.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct AgentConfig {
     /// The machine's directory.
     pub dir: PathBuf,
@@ -55,12 +61,21 @@ pub struct AgentConfig {
     pub socket: PathBuf,
     /// The effect id that the machine was made under.
     pub effect: EffectId,
+    /// The user that workloads run as; the agent's own if none is named.
+    pub workload_user: Option<WorkloadUser>,
+}
+
+impl AgentConfig {
+    /// The agent of the machine in this directory, which reports to the node behind this socket.
+    pub fn new(dir: PathBuf, socket: PathBuf, effect: EffectId) -> Self {
+        Self { dir, socket, effect, workload_user: None }
+    }
 }
 
 #[cfg(feature = "cli")]
 impl From<AgentArgs> for AgentConfig {
     fn from(args: AgentArgs) -> Self {
-        Self { dir: args.dir, socket: args.socket, effect: args.effect }
+        Self { workload_user: args.workload_user, ..Self::new(args.dir, args.socket, args.effect) }
     }
 }
 
@@ -137,6 +152,7 @@ pub async fn run(config: AgentConfig, make_hands: MakeHands) -> Result<(), Agent
         }
         begun => begun.map_err(io("write node.json"))?,
     };
+    show_node(&directory, config.workload_user);
     let token = tokio::select! {
         biased;
         _ = terminate.recv() => None,
@@ -159,7 +175,12 @@ pub async fn run(config: AgentConfig, make_hands: MakeHands) -> Result<(), Agent
     let storage = StorageLink::new(config.socket.clone(), &tag.machine, config.effect, bearer.clone());
     let mut link = Link::new(config.socket, &tag, bearer);
     let mut conditions = Conditions::new(directory.path());
-    let mut workloads = Workloads::new(directory.clone(), tag.machine);
+    let apart = config.workload_user.map(|user| Apart {
+        user,
+        data_dir: directory.data_dir().to_owned(),
+        volumes: directory.volumes(),
+    });
+    let mut workloads = Workloads::new(directory.clone(), tag.machine, apart);
     tokio::select! {
         biased;
         _ = terminate.recv() => info!("asked to stop"),
@@ -170,7 +191,7 @@ pub async fn run(config: AgentConfig, make_hands: MakeHands) -> Result<(), Agent
             gone::end_rest(&directory);
             return Ok(());
         }
-        why = follow(&directory, &mut link, &mut conditions, &mut workloads, &hands) => info!("{why}"),
+        why = follow(&directory, config.workload_user, &mut link, &mut conditions, &mut workloads, &hands) => info!("{why}"),
         () = storage.serve(hands.clone()) => info!("no more storage jobs will come"),
     }
     workloads.stop().await;
@@ -214,6 +235,7 @@ async fn begin(directory: &MachineDir) -> Result<(HeldLock, MachineTag), AgentEr
 /// Reports and follows, round by round, until there is a reason to end.
 async fn follow(
     directory: &MachineDir,
+    workload_user: Option<WorkloadUser>,
     link: &mut Link,
     conditions: &mut Conditions,
     workloads: &mut Workloads,
@@ -241,10 +263,20 @@ async fn follow(
             {
                 warn!(%error, "cannot write node.json; it is tried again with the next answer");
             }
+            show_node(directory, workload_user);
             conditions.follow(&answer.volumes);
             workloads.follow(&answer.workloads, &answer.volumes, &answer.filesystems);
         }
         output::cut_when_full(&directory.agent_log(), output::LOG_BYTES_MAX);
         sleep(pause).await;
+    }
+}
+
+/// Workloads may read what is said of their machine, whoever they run as.
+fn show_node(directory: &MachineDir, user: Option<WorkloadUser>) {
+    let Some(user) = user else { return };
+    match user.let_read(&directory.node()) {
+        Err(error) if error.kind() != ErrorKind::NotFound => warn!(%error, "workloads cannot read node.json"),
+        _ => (),
     }
 }

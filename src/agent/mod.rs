@@ -12,6 +12,8 @@
 //! is deleted; writing output ends them earlier, because nobody reads it any more.
 
 #[cfg(feature = "server")]
+mod apart;
+#[cfg(feature = "server")]
 mod bearer;
 #[cfg(feature = "server")]
 mod conditions;
@@ -49,6 +51,7 @@ mod said;
 #[cfg(feature = "server")]
 pub mod storage;
 mod token;
+mod user;
 #[cfg(feature = "server")]
 mod volume_probe;
 #[cfg(feature = "server")]
@@ -61,5 +64,6 @@ pub use life::AgentArgs;
 #[cfg(feature = "server")]
 pub use life::{AgentConfig, AgentError, main, run};
 pub use token::{agent_token, is_agent_token};
+pub use user::{InvalidUser, WorkloadUser};
 #[cfg(feature = "server")]
 pub use workload::STOP_GRACE;

@@ -143,6 +143,22 @@ pub fn environment(process: &ProcessMark) -> io::Result<Option<Vec<(OsString, Os
     Ok(Some(read?.split(|byte| *byte == 0).filter_map(variable).collect()))
 }
 
+/// The user and the group that exactly this process runs as; none if it is not there any more.
+///
+/// # Errors
+/// If we may not look.
+pub fn owner(process: &ProcessMark) -> io::Result<Option<(u32, u32)>> {
+    let read = fs::read_to_string(format!("/proc/{}/status", process.pid));
+    if !process.is_alive() {
+        return Ok(None);
+    }
+    let read = read?;
+    // Real, effective, saved, of the filesystem.
+    let effective =
+        |name: &str| read.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().nth(1)?.parse().ok());
+    Ok(effective("Uid:").zip(effective("Gid:")))
+}
+
 /// What the kernel says about a pid; none if there is no such process.
 fn stat(pid: u32) -> io::Result<Option<Stat>> {
     match fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")) {

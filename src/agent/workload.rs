@@ -18,6 +18,7 @@ use tokio::{
 use tracing::{info, warn};
 
 use super::{
+    apart::{Apart, Lent},
     files,
     group::Group,
     ledger::Ledger,
@@ -49,6 +50,8 @@ pub struct Run {
     pub env: BTreeMap<String, String>,
     /// How long it may take to end once it is asked to.
     pub grace: Duration,
+    /// The volumes and filesystems that it uses.
+    pub storage: Vec<Lent>,
 }
 
 /// How it fares.
@@ -109,6 +112,7 @@ impl Status {
 pub struct Keeper {
     pub name: Name,
     pub work: PathBuf,
+    pub apart: Option<Apart>,
     pub log: Arc<Mutex<RotatingLog>>,
     pub ledger: Arc<Ledger>,
     pub status: Arc<Mutex<Status>>,
@@ -129,7 +133,7 @@ impl Keeper {
                 (status.state, status.started) = (WorkloadState::Starting, Some(started));
                 status.failed(failures);
             });
-            match self.start(&run) {
+            match self.start(&run).await {
                 Ok(group) => {
                     if self.watch(group, &run, &mut wish).await == Ending::Asked {
                         failures = 0;
@@ -154,17 +158,27 @@ impl Keeper {
         }
     }
 
-    fn start(&self, run: &Run) -> io::Result<Group> {
+    async fn start(&self, run: &Run) -> io::Result<Group> {
         let invalid = |text: &str| io::Error::new(io::ErrorKind::InvalidInput, text);
         let (program, arguments) = run.command.split_first().ok_or_else(|| invalid("the command is empty"))?;
         if run.env.keys().any(|name| name.is_empty() || name.contains('=')) {
             return Err(invalid("a variable's name is empty or contains '='"));
         }
         files::make_directory(&self.work)?;
+        if let Some(apart) = self.apart.clone() {
+            let (work, storage) = (self.work.clone(), run.storage.clone());
+            let handed = tokio::task::spawn_blocking(move || apart.hand_over(&work, &storage)).await;
+            handed.map_err(io::Error::other)?.map_err(|error| {
+                io::Error::new(error.kind(), format!("its directory or storage cannot be handed to its user: {error}"))
+            })?;
+        }
         let (reader, writer) = io::pipe()?;
         let mut command = Command::new(program);
         command.args(arguments).env_clear().envs(&run.env).current_dir(&self.work);
         command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+        if let Some(apart) = &self.apart {
+            apart.user.run(&mut command);
+        }
         let group = Group::start(&mut command)?;
         self.ledger.started(&self.name, group.mark());
         self.set_state(WorkloadState::Running);

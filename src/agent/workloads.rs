@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -10,6 +11,7 @@ use bailiwick_actors::vocab::Name;
 use tokio::{sync::watch, task::JoinHandle};
 
 use super::{
+    apart::{Apart, Lent},
     directory::MachineDir,
     group::MACHINE_VARIABLE,
     ledger::Ledger,
@@ -28,10 +30,17 @@ const PATH_DEFAULT: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/s
 /// that it uses is told of no others, nor of filesystems on others: what becomes of them does not concern it.
 #[derive(Debug)]
 pub struct Workloads {
-    directory: MachineDir,
+    place: Place,
     machine: Name,
-    ledger: Arc<Ledger>,
     kept: BTreeMap<Name, Kept>,
+}
+
+/// What all of them share.
+#[derive(Debug)]
+struct Place {
+    directory: MachineDir,
+    apart: Option<Apart>,
+    ledger: Arc<Ledger>,
 }
 
 #[derive(Debug)]
@@ -43,9 +52,9 @@ struct Kept {
 
 impl Workloads {
     /// No workloads yet.
-    pub fn new(directory: MachineDir, machine: Name) -> Self {
+    pub fn new(directory: MachineDir, machine: Name, apart: Option<Apart>) -> Self {
         let ledger = Arc::new(Ledger::new(directory.workloads()));
-        Self { directory, machine, ledger, kept: BTreeMap::new() }
+        Self { place: Place { directory, apart, ledger }, machine, kept: BTreeMap::new() }
     }
 
     /// Runs exactly these from now on.
@@ -56,7 +65,7 @@ impl Workloads {
             let wish = wanted.remove(name);
             if wish.is_some() && kept.task.is_finished() {
                 let status = kept.status.clone();
-                *kept = keep(&self.directory, &self.ledger, name, wish, status);
+                *kept = self.place.keep(name, wish, status);
             } else {
                 kept.wish.send_if_modified(|current| {
                     *current != wish && {
@@ -67,7 +76,7 @@ impl Workloads {
             }
         }
         for (name, run) in wanted {
-            let kept = keep(&self.directory, &self.ledger, name, Some(run), Arc::new(Mutex::new(Status::new())));
+            let kept = self.place.keep(name, Some(run), Arc::new(Mutex::new(Status::new())));
             self.kept.insert(name.clone(), kept);
         }
         self.kept.retain(|_, kept| kept.wish.borrow().is_some() || !kept.task.is_finished());
@@ -120,14 +129,17 @@ impl Workloads {
         let mut env = BTreeMap::from([("PATH".to_owned(), path)]);
         env.extend(workload.env.clone());
         env.insert("BAILIWICK_MACHINE".to_owned(), self.machine.to_string());
-        env.insert(MACHINE_VARIABLE.to_owned(), self.directory.path().to_string_lossy().into_owned());
-        env.insert("BAILIWICK_VOLUMES".to_owned(), self.directory.volumes().to_string_lossy().into_owned());
+        env.insert(MACHINE_VARIABLE.to_owned(), self.place.directory.path().to_string_lossy().into_owned());
+        env.insert("BAILIWICK_VOLUMES".to_owned(), self.place.directory.volumes().to_string_lossy().into_owned());
         let uses = |volume: &Name| workload.volumes.is_empty() || workload.volumes.contains(volume);
         let volumes = volumes.iter().filter(|volume| uses(&volume.name));
         let filesystems = filesystems.iter().filter(|mounted| mounted.volume.as_ref().is_none_or(uses));
         let volumes = volumes.map(|volume| ("VOLUME", &volume.name, &volume.path, volume.read_only));
         let mounts = filesystems.map(|mounted| ("FILESYSTEM", &mounted.name, &mounted.path, mounted.read_only));
         let all: Vec<_> = volumes.chain(mounts).collect();
+        let lent =
+            |(_, _, path, read_only): &(_, _, &PathBuf, bool)| Lent { path: (*path).clone(), read_only: *read_only };
+        let storage = all.iter().map(lent).collect();
         let whole: BTreeSet<String> = all.iter().map(|(what, name, ..)| variable_of(what, name.as_str())).collect();
         for (what, name, path, is_read_only) in all {
             let own = own_name(&self.machine, name).map(|own| variable_of(what, own));
@@ -140,27 +152,24 @@ impl Workloads {
             }
         }
         let grace = workload.grace_ms.map_or(STOP_GRACE, Duration::from_millis);
-        Run { command: workload.command.clone(), env, grace }
+        Run { command: workload.command.clone(), env, grace, storage }
     }
 }
 
-fn keep(
-    directory: &MachineDir,
-    ledger: &Arc<Ledger>,
-    name: &Name,
-    run: Option<Run>,
-    status: Arc<Mutex<Status>>,
-) -> Kept {
-    let log = RotatingLog::new(directory.logs().join(format!("{name}.log")), LOG_BYTES_MAX);
-    let keeper = Keeper {
-        name: name.clone(),
-        work: directory.work().join(name.as_str()),
-        log: Arc::new(Mutex::new(log)),
-        ledger: ledger.clone(),
-        status: status.clone(),
-    };
-    let (wish, wished) = watch::channel(run);
-    Kept { wish, status, task: tokio::spawn(keeper.keep(wished)) }
+impl Place {
+    fn keep(&self, name: &Name, run: Option<Run>, status: Arc<Mutex<Status>>) -> Kept {
+        let log = RotatingLog::new(self.directory.logs().join(format!("{name}.log")), LOG_BYTES_MAX);
+        let keeper = Keeper {
+            name: name.clone(),
+            work: self.directory.work().join(name.as_str()),
+            apart: self.apart.clone(),
+            log: Arc::new(Mutex::new(log)),
+            ledger: self.ledger.clone(),
+            status: status.clone(),
+        };
+        let (wish, wished) = watch::channel(run);
+        Kept { wish, status, task: tokio::spawn(keeper.keep(wished)) }
+    }
 }
 
 /// `BAILIWICK_VOLUME_WEB_1_DATA_0` for the volume `web-1-data-0`, `BAILIWICK_FILESYSTEM_…` for a filesystem.

@@ -45,6 +45,8 @@ pub(super) fn main(global: &Global, args: ExecArgs) -> Result<Exit, CliError> {
 struct Place {
     work: PathBuf,
     variables: Vec<(OsString, OsString)>,
+    /// User and group, if they are not this process's own.
+    owner: Option<(u32, u32)>,
 }
 
 impl Place {
@@ -62,12 +64,13 @@ impl Place {
             return Err(not_running());
         }
         let workload = workload(machine, named, &running)?;
-        let variables = match leaders.get(workload).map(process::environment) {
-            Some(Ok(Some(variables))) => variables,
-            Some(Err(error)) => return Err(unreadable(&path, &error)),
-            Some(Ok(None)) | None => return Err(not_running()),
-        };
-        Ok(Self { work: directory.work().join(workload.as_str()), variables })
+        let Some(leader) = leaders.get(workload) else { return Err(not_running()) };
+        let look = || Ok(process::environment(leader)?.zip(process::owner(leader)?));
+        let found = look().map_err(|error: io::Error| unreadable(&path, &error))?;
+        let Some((variables, owner)) = found else { return Err(not_running()) };
+        let us = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        let work = directory.work().join(workload.as_str());
+        Ok(Self { work, variables, owner: (owner != us).then_some(owner) })
     }
 
     fn command(self, program: OsString, arguments: impl Iterator<Item = OsString>) -> Command {
@@ -76,6 +79,9 @@ impl Place {
         // What draws on the terminal has to know which one it is.
         command.envs(env::var_os("TERM").map(|term| ("TERM", term)));
         command.envs(self.variables).current_dir(self.work);
+        if let Some((uid, gid)) = self.owner {
+            command.gid(gid).uid(uid);
+        }
         command
     }
 }

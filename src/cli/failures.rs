@@ -150,6 +150,8 @@ impl From<StartError> for CliError {
             StartError::Certificate { ref source } => Self::new(Exit::Config, "certificate", error.to_string())
                 .because(source)
                 .next("give PEM files with --tls-cert and --tls-key, or leave both out for an authority of the node's own"),
+            StartError::WorkloadUser { .. } => Self::new(Exit::Config, "workload-user", error.to_string())
+                .next("see `bailiwick help security`, or leave --workload-user out: workloads then run as the node's user"),
             StartError::Provider { ref source, .. } if source.raw_os_error().is_none() => {
                 Self::new(Exit::Error, "bad-providers", error.to_string())
                     .because(source)

@@ -22,6 +22,7 @@ use super::{
     session, wait,
 };
 use crate::{
+    agent::WorkloadUser,
     clock::SystemClock,
     config::exec_dir,
     manifest,
@@ -46,6 +47,10 @@ pub(super) struct ProviderArgs {
     /// directory, added to those in DIR/providers.yaml
     #[arg(long = "provider", value_name = "NAME=COMMAND", value_parser = named_command)]
     providers: Vec<(Name, Vec<String>)>,
+    /// Run workloads of local machines as this user (a name, UID or UID:GID), who has no way to the node; needs root
+    /// [default: the node's own user]
+    #[arg(long, value_name = "USER")]
+    pub(super) workload_user: Option<WorkloadUser>,
 }
 
 fn named_command(text: &str) -> Result<(Name, Vec<String>), String> {
@@ -330,7 +335,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let text = "providers:\n  a: {command: [one, two], env: [TOKEN], silence: 5m, budget: {perSecond: 0.5}}\n  b: {command: [three]}\n";
         fs::write(dir.path().join(FILE), text).unwrap();
-        let args = ProviderArgs { providers: vec![named_command("b=four").unwrap(), named_command("c=five").unwrap()] };
+        let providers = vec![named_command("b=four").unwrap(), named_command("c=five").unwrap()];
+        let args = ProviderArgs { providers, workload_user: None };
         let all = args.read(dir.path()).unwrap();
         let commands: Vec<_> = all.iter().map(|config| (config.name.as_str(), process::title(config))).collect();
         assert_eq!(commands, [("a", "one two".into()), ("b", "four".into()), ("c", "five".into())]);

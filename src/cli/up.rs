@@ -152,8 +152,9 @@ pub(super) fn start(
     let node_key = if log.new_node_key { NodeKey::Replace } else { NodeKey::PutBack };
     let journal = log.settings();
     let crash_sweep = Some(sweep_running as CrashSweep);
+    let workload_user = providers.workload_user;
     let config =
-        Config { local, exec, environment, journal, node_key, crash_sweep, ..Config::new(dir.clone()) };
+        Config { local, workload_user, exec, environment, journal, node_key, crash_sweep, ..Config::new(dir.clone()) };
     let node = Node::start(reached(config))?;
     if let Err(error) = providers.remember(&dir) {
         tracing::warn!(%error, "name the providers again at the next start");

@@ -18,6 +18,7 @@ use bailiwick_journal::Journal;
 
 use super::{StartError, quotas, sinks::tell_sink};
 use crate::{
+    agent::WorkloadUser,
     api::{
         server::{self, Server},
         tls::{Certificates, Origin},
@@ -150,12 +151,14 @@ pub(super) fn local_machines(
     providers: &mut Providers,
 ) -> Result<BTreeMap<Name, Vec<String>>, StartError> {
     let LocalMachines::With { agent_command } = &config.local else { return Ok(BTreeMap::new()) };
+    config.workload_user.map_or(Ok(()), |user| let_in(user, &config.data_dir))?;
     let root = local_dir(&config.data_dir);
     let local = LocalConfig {
         root: root.clone(),
         socket: config.data_dir.join("agent.sock"),
         agent_command: agent_command.clone(),
         node_key: key,
+        workload_user: config.workload_user,
     };
     let local = LocalProvider::new(local, clock.clone()).map_err(|source| StartError::Io {
         action: "use",
@@ -173,6 +176,24 @@ pub(super) fn local_machines(
         providers.filesystems.entry(name).or_insert(directories);
     }
     Ok(missing)
+}
+
+/// Lets the user whom workloads run as into the data directory; what it finds there is closed, but for what is its workload's.
+fn let_in(user: WorkloadUser, data_dir: &Path) -> Result<(), StartError> {
+    let cannot = |why: String| StartError::WorkloadUser { user, why };
+    if !rustix::process::geteuid().is_root() {
+        return Err(cannot("only root can run them as another user".to_owned()));
+    }
+    let io = |source| StartError::Io { action: "open to workloads", path: data_dir.to_owned(), source };
+    let data_dir = data_dir.canonicalize().map_err(io)?;
+    let outside = data_dir.parent().unwrap_or(&data_dir);
+    if let Some(closed) = user.stopped_at(outside).map_err(io)? {
+        return Err(cannot(format!(
+            "{} is closed to it, and leads to the data directory; choose one elsewhere, such as /var/lib/bailiwick",
+            closed.display()
+        )));
+    }
+    user.let_in(&data_dir).map_err(io)
 }
 
 /// Offers what can be made inside of local machines here; the answer is what is missing for the rest.

@@ -52,7 +52,7 @@ use bailiwick_actors::{
 
 use self::{bulk::Lanes, home::Home};
 use super::{cancelled::Cancelled, fault, keys::Keys, machine_storage::Whereabouts};
-use crate::agent::directory::MachineDir;
+use crate::agent::{WorkloadUser, directory::MachineDir};
 
 /// What a local provider has to know.
 #[derive(Clone)]
@@ -66,6 +66,8 @@ pub struct LocalConfig {
     pub agent_command: Vec<OsString>,
     /// The key that agents' tokens follow from ([`crate::agent::agent_token`]).
     pub node_key: [u8; 32],
+    /// The user that workloads run as; the node's own if none is named.
+    pub workload_user: Option<WorkloadUser>,
 }
 
 impl fmt::Debug for LocalConfig {

@@ -145,6 +145,7 @@ impl Subject for Local {
             socket: self.ground.path().join("node.sock"),
             agent_command: [env!("CARGO_BIN_EXE_bailiwick"), "agent"].map(OsString::from).into(),
             node_key: [7; 32],
+            workload_user: None,
         };
         let provider = Arc::new(LocalProvider::new(config, self.clock()).unwrap());
         Ok(Ports { machines: Some(provider.clone()), volumes: Some(provider), filesystems: None })

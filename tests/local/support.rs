@@ -71,7 +71,13 @@ impl Ground {
 
     pub fn provider_with<const N: usize>(&self, agent_command: [&str; N]) -> LocalProvider {
         let agent_command = agent_command.map(OsString::from).into();
-        let config = LocalConfig { root: self.root(), socket: self.socket(), agent_command, node_key: NODE_KEY };
+        let config = LocalConfig {
+            root: self.root(),
+            socket: self.socket(),
+            agent_command,
+            node_key: NODE_KEY,
+            workload_user: None,
+        };
         LocalProvider::new(config, Arc::new(FixedClock)).unwrap()
     }
 

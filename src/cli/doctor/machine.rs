@@ -30,7 +30,11 @@ pub(super) fn findings() -> Result<Vec<Finding>, CliError> {
 fn user() -> Finding {
     let user = rustix::process::geteuid();
     if user.is_root() {
-        return Finding::ok("user", "root");
+        return Finding::note(
+            "user",
+            "root, and so are workloads of local machines",
+            "start the node with --workload-user NAME to keep them from it; `bailiwick help security` tells more",
+        );
     }
     let told = format!("user {}: machines get no mounts and no loop devices", user.as_raw());
     Finding::note("user", told, "run the node as root if storage on this machine is wanted; everything else works")

@@ -18,6 +18,7 @@ fn example(option: &clap::Arg) -> String {
     let value = match option.get_id().as_str() {
         "providers" => "[\"lab=lab --fast\"]",
         "tls_name" => "[\"a.example\", \"b.example\"]",
+        "workload_user" => "\"990:990\"",
         "listen" => "\"127.0.0.1:8443\"",
         "log_keep" => "\"checkpoint\"",
         "log_format" => "\"json\"",

@@ -32,6 +32,7 @@ pub fn start_agent(config: &LocalConfig, directory: &MachineDir) -> Result<Recei
         .arg(&config.socket)
         .arg("--effect")
         .arg(directory.effect().to_string())
+        .args(config.workload_user.map(|user| format!("--workload-user={user}")))
         .env_clear()
         .current_dir(directory.path())
         .process_group(0)

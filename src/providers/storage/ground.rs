@@ -70,8 +70,12 @@ impl Ground {
     ) -> Result<Self, StorageError> {
         make_directory(storage_dir).doing("make the storage directory")?;
         let storage_dir = plain(storage_dir)?;
-        let owner_only = Permissions::from_mode(0o700);
-        std::fs::set_permissions(storage_dir.as_str(), owner_only).doing("close the storage directory")?;
+        // One group may go through it, if it was let in: whoever workloads run as.
+        let mode = std::fs::metadata(storage_dir.as_str()).doing("examine the storage directory")?.permissions().mode();
+        if mode & 0o7067 != 0 {
+            let owner_only = Permissions::from_mode(0o700);
+            std::fs::set_permissions(storage_dir.as_str(), owner_only).doing("close the storage directory")?;
+        }
         let tree = Tree::system().doing("open the root directory")?;
         tree.ensure_trusted(&storage_dir)?;
         let mut roots = vec![storage_dir.clone()];

@@ -144,7 +144,7 @@ impl Inside {
     }
 
     #[track_caller]
-    fn nothing_left(&self, when: &str) {
+    pub(super) fn nothing_left(&self, when: &str) {
         assert_eq!(self.kernel.mounts(), [""; 0], "{when}");
         assert_eq!(self.kernel.loops(), [], "{when}");
         let left = fs::read_dir(self.lab.local().join("machines")).expect("a directory");

@@ -1,6 +1,7 @@
 //! The main job with real processes: the program itself, real machines, real signals, real sockets.
 
 mod account;
+mod apart;
 mod backup;
 mod bad_manifests;
 mod canary;
