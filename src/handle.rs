@@ -11,7 +11,7 @@ mod pending;
 mod watch;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     future::Future,
     pin::pin,
     sync::{Arc, Mutex, PoisonError},
@@ -22,7 +22,6 @@ use std::{
 use actix::Addr;
 use bailiwick_actors::{
     contract::{Decider, Folded},
-    document::Kind,
     filesystem, machine, machine_deployment,
     ports::Clock,
     shell::{
@@ -381,28 +380,23 @@ fn held_by_mount(fleet: &Fleet, streams: &[StreamId]) -> Option<(StreamId, Strea
 
 /// The names that documents may point at although they do not declare them.
 pub fn known(fleet: &Fleet) -> Known {
-    let alive = |life: Life| life == Life::Alive;
-    let machines: BTreeSet<_> = fleet.machines.iter().filter(|(_, f)| alive(f.state.life)).map(|(n, _)| n).collect();
-    let volumes: BTreeSet<_> = fleet.volumes.iter().filter(|(_, f)| alive(f.state.life)).map(|(n, _)| n).collect();
-    let filesystems = fleet.filesystems.iter().filter(|(_, f)| alive(f.state.life)).map(|(name, _)| name);
-    let classes = fleet.machine_classes.iter().filter(|(_, f)| alive(f.state.life));
+    let classes = fleet.machine_classes.iter().filter(|(_, f)| f.state.life == Life::Alive);
     let classes =
         classes.filter_map(|(name, f)| Some((name.parse().ok()?, f.state.content.as_ref()?.provider.clone())));
     let mounts = fleet.filesystem_attachments.iter().filter(|(_, f)| f.state.life.exists());
     let mounts = mounts.filter_map(|(name, f)| Some((name.to_owned(), f.state.spec.as_ref()?.path.clone()?)));
-    let hosts = fleet.machines.iter().filter(|(_, f)| f.state.life.exists());
+    let hosts = fleet.machines.iter().filter(|(_, f)| f.state.life.exists() && !f.state.units.is_empty());
     let hosts = hosts.filter_map(|(name, f)| Some((name.parse::<Name>().ok()?, &f.state.units)));
     let units = hosts.flat_map(|(machine, units)| units.iter().map(move |unit| (unit.clone(), machine.clone())));
-    let documents = |kind| fleet.documents.existing(kind).filter_map(|(name, _)| name.parse().ok()).collect();
     Known {
         classes: classes.collect(),
-        spaces: documents(Kind::Space),
-        applications: documents(Kind::Application),
+        spaces: fleet.names().spaces.clone(),
+        applications: fleet.names().applications.clone(),
         units: units.collect(),
-        filesystems: filesystems.filter_map(|name| name.parse().ok()).collect(),
+        filesystems: fleet.names().filesystems.clone(),
         own_volumes: own_volumes(fleet),
-        machines: machines.into_iter().filter_map(|name| name.parse().ok()).collect(),
-        volumes: volumes.into_iter().filter_map(|name| name.parse().ok()).collect(),
+        machines: fleet.names().machines.clone(),
+        volumes: fleet.names().volumes.clone(),
         engines: None,
         storage: storage_config(fleet),
         mounts: mounts.collect(),

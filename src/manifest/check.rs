@@ -104,11 +104,10 @@ fn classes(documents: &[Read], known: &Known) -> BTreeMap<Name, Name> {
 }
 
 fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mut Problems) {
-    let mut machines = known.machines.clone();
-    let mut volumes = known.volumes.clone();
-    let mut filesystems = known.filesystems.clone();
+    let (mut machines, mut volumes, mut filesystems) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let classes: BTreeSet<Name> = classes(documents, known).into_keys().collect();
-    let (mut spaces, mut applications) = (known.spaces.clone(), known.applications.clone());
+    let (mut spaces, mut applications) = (BTreeSet::new(), BTreeSet::new());
+    let none = BTreeSet::new();
     for Read { document, .. } in documents {
         match &document.wish {
             Wish::Machine { name, .. } => drop(machines.insert(name.clone())),
@@ -136,28 +135,28 @@ fn dangling(documents: &[Read], known: &Known, sources: &[Source], problems: &mu
     };
     let references = documents.iter().flat_map(|read| read.references.iter().map(move |it| (&read.document.wish, it)));
     for (_, reference) in references.filter(|(wish, reference)| !is_unit(wish, reference)) {
-        let there = match (reference.kind, &known.engines) {
-            ("machine", _) => &machines,
-            ("filesystem", _) => &filesystems,
-            ("machine-class", _) => &classes,
-            ("space", _) => &spaces,
-            ("application", _) => &applications,
-            ("engine", Some(engines)) => engines,
+        let (declared, exist) = match (reference.kind, &known.engines) {
+            ("machine", _) => (&machines, &*known.machines),
+            ("filesystem", _) => (&filesystems, &*known.filesystems),
+            ("machine-class", _) => (&classes, &none),
+            ("space", _) => (&spaces, &*known.spaces),
+            ("application", _) => (&applications, &*known.applications),
+            ("engine", Some(engines)) => (&none, engines),
             // Which engines there are the node will say.
             ("engine", None) => continue,
-            _ => &volumes,
+            _ => (&volumes, &*known.volumes),
         };
-        if there.contains(&reference.name) {
+        if declared.contains(&reference.name) || exist.contains(&reference.name) {
             continue;
         }
         if problems.are_enough() {
             return;
         }
         let Reference { kind, name, place, field } = reference;
-        let near = nearest(name.as_str(), there.iter().map(Name::as_str));
+        let near = nearest(name.as_str(), declared.iter().chain(exist).map(Name::as_str));
         let meant = near.map(|meant| format!("did you mean `{meant}`?"));
         let (message, next) = if *kind == "engine" {
-            let names: Vec<&str> = there.iter().map(Name::as_str).collect();
+            let names: Vec<&str> = exist.iter().map(Name::as_str).collect();
             let next = meant.unwrap_or_else(|| format!("it has {}", names.join(", ")));
             (format!("this node has no replica set engine `{name}`"), next)
         } else {

@@ -21,15 +21,15 @@ use super::{
 /// What exists already, so that a manifest may name it without declaring it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
-    pub machines: BTreeSet<Name>,
-    pub volumes: BTreeSet<Name>,
-    pub filesystems: BTreeSet<Name>,
+    pub machines: Arc<BTreeSet<Name>>,
+    pub volumes: Arc<BTreeSet<Name>>,
+    pub filesystems: Arc<BTreeSet<Name>>,
     /// The volumes that are there only for the filesystems on them, by filesystem.
     pub own_volumes: BTreeMap<Name, Name>,
     /// Machine classes, each with its provider.
     pub classes: BTreeMap<Name, Name>,
-    pub spaces: BTreeSet<Name>,
-    pub applications: BTreeSet<Name>,
+    pub spaces: Arc<BTreeSet<Name>>,
+    pub applications: Arc<BTreeSet<Name>>,
     /// The units of applications, each with its machine, which may be leaving.
     pub units: BTreeSet<(Name, Name)>,
     /// The engines that keep replica sets on the node that is asked; none if no node is.

@@ -6,6 +6,7 @@ use std::{
     collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use bailiwick_actors::{
@@ -471,17 +472,17 @@ fn note_names(manifest: manifest::Manifest, known: &mut Known) -> Vec<Wish> {
     let wishes: Vec<Wish> = manifest.documents.into_iter().map(|document| document.wish).collect();
     for wish in &wishes {
         match wish {
-            Wish::Machine { name, .. } => drop(known.machines.insert(name.clone())),
-            Wish::Volume { name, .. } => drop(known.volumes.insert(name.clone())),
-            Wish::Filesystem { name, .. } => drop(known.filesystems.insert(name.clone())),
+            Wish::Machine { name, .. } => drop(Arc::make_mut(&mut known.machines).insert(name.clone())),
+            Wish::Volume { name, .. } => drop(Arc::make_mut(&mut known.volumes).insert(name.clone())),
+            Wish::Filesystem { name, .. } => drop(Arc::make_mut(&mut known.filesystems).insert(name.clone())),
             Wish::MachineClass { name, content } => {
                 drop(known.classes.insert(name.clone(), content.provider.clone()));
             }
             Wish::Document { name, content } if content.kind() == Kind::Space => {
-                known.spaces.insert(name.clone());
+                Arc::make_mut(&mut known.spaces).insert(name.clone());
             }
             Wish::Document { name, content } if content.kind() == Kind::Application => {
-                known.applications.insert(name.clone());
+                Arc::make_mut(&mut known.applications).insert(name.clone());
             }
             Wish::VolumeAttachment { .. }
             | Wish::FilesystemAttachment { .. }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
     contract::{Code, Decider, Fold, Stored, StoredError},
-    document::Documents,
+    document::{self, Documents},
     filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member, policy,
     provider, replica_set,
     supervisor::machines,
@@ -18,6 +18,7 @@ use super::{
     Budgets, Calendar, Host,
     decisions::Decisions,
     kinds::{all as kinds, kind, kind as kind_of},
+    names::Names,
 };
 use crate::custom_kind::Folds;
 
@@ -69,6 +70,7 @@ pub struct Fleet {
     holders: BTreeMap<String, String>,
     /// By the name of a replica set.
     looks: BTreeMap<String, Looks>,
+    names: Names,
 }
 
 /// When a replica set was looked at.
@@ -170,12 +172,34 @@ impl Fleet {
         self.note_unknown(header);
         self.decisions.count(header);
         self.calendar.apply(entry);
+        let may_be_named = self.may_be_named(&header.stream);
+        self.names.note(&header.stream, may_be_named);
         self.position = header.position;
         self.time = self.time.max(Timestamp(header.meta.time_ms));
         if !existed && self.exists(&header.stream) {
             self.declared.insert(header.stream.clone(), Timestamp(header.meta.time_ms));
         }
         Ok(())
+    }
+
+    /// Whether a manifest may point at an object of a kind whose names are kept: machines and storage that are to go may not be.
+    fn may_be_named(&self, object: &StreamId) -> bool {
+        let name = object.name();
+        let life = match object.kind() {
+            machine::State::KIND => self.machines.get(name).map(|state| state.life),
+            volume::State::KIND => self.volumes.get(name).map(|state| state.life),
+            filesystem::State::KIND => self.filesystems.get(name).map(|state| state.life),
+            kind => {
+                let folded = document::Kind::of(kind).and_then(|kind| self.documents.folded(kind, name));
+                return folded.is_some_and(|folded| folded.state.life.exists());
+            }
+        };
+        life == Some(Life::Alive)
+    }
+
+    /// The names that manifests may point at.
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
     }
 
     fn note_unknown(&mut self, header: &Header) {

@@ -29,6 +29,7 @@ mod machine_sets;
 mod members;
 mod metrics;
 mod moment;
+mod names;
 mod planned;
 mod policies;
 mod pool_rows;

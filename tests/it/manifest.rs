@@ -14,6 +14,7 @@ mod storage;
 use std::{
     fs,
     path::PathBuf,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -268,8 +269,8 @@ fn an_attachment_names_what_is_declared_or_known() {
         ["dangling-reference 3:17 spec.machine", "dangling-reference 3:28 spec.volume"]
     );
     let known = Known {
-        machines: ["m".parse().expect("a name")].into(),
-        volumes: ["vv".parse().expect("a name")].into(),
+        machines: Arc::new(["m".parse().expect("a name")].into()),
+        volumes: Arc::new(["vv".parse().expect("a name")].into()),
         ..Known::default()
     };
     let manifest = manifest::parse(&[Source::new("a.yaml", text)], &known).expect("all known");
@@ -428,7 +429,7 @@ fn a_replica_set_has_seats_on_machines() {
     let text = "apiVersion: bailiwick/v1\nkind: ReplicaSet\nmetadata: {name: db}\nspec:\n  engine: etcd\n  servers: 3\n  \
                 seats:\n    - {machine: a, address: 10.0.0.1, peerPort: 7, clientPort: 8}\n    - {machine: b, address: \
                 10.0.0.2, peerPort: 9}\n";
-    let machines = ["a", "b"].map(|name| name.parse().expect("a name")).into();
+    let machines = Arc::new(["a", "b"].map(|name| name.parse().expect("a name")).into());
     let known = Known { machines, ..Known::default() };
     let parse = |text: &str| manifest::parse(&[Source::new("db.yaml", text.as_bytes())], &known);
     let manifest = parse(text).unwrap_or_else(|error| panic!("{error}"));

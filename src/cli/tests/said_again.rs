@@ -1,6 +1,6 @@
 //! What `describe` shows as declared is a manifest: declared again, it changes nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{document, vocab::Life};
 use bailiwick_journal::{Filter, Journal as _, Position, ReadOnlyJournal, StreamId};
@@ -45,6 +45,26 @@ fn manifest(journal: &ReadOnlyJournal, fleet: &Fleet, stream: &StreamId) -> Opti
     Some(json!({"apiVersion": "bailiwick/v1", "kind": kind, "metadata": metadata, "spec": spec}).to_string())
 }
 
+/// What a manifest may point at, by kind, as the fleet keeps it.
+fn names_kept(fleet: &Fleet) -> [BTreeSet<String>; 5] {
+    let known = known(fleet);
+    let all = [&known.machines, &known.volumes, &known.filesystems, &known.spaces, &known.applications];
+    all.map(|names| names.iter().map(ToString::to_string).collect())
+}
+
+/// The same, gathered from what there is.
+fn names_there(fleet: &Fleet) -> [BTreeSet<String>; 5] {
+    let alive = |life: Life| life == Life::Alive;
+    let documents = |kind| fleet.documents.existing(kind).map(|(name, _)| name.to_owned()).collect();
+    [
+        fleet.machines.iter().filter(|(_, f)| alive(f.state.life)).map(|(name, _)| name.to_owned()).collect(),
+        fleet.volumes.iter().filter(|(_, f)| alive(f.state.life)).map(|(name, _)| name.to_owned()).collect(),
+        fleet.filesystems.iter().filter(|(_, f)| alive(f.state.life)).map(|(name, _)| name.to_owned()).collect(),
+        documents(document::Kind::Space),
+        documents(document::Kind::Application),
+    ]
+}
+
 #[test]
 fn what_is_shown_as_declared_changes_nothing_if_it_is_declared_again() {
     let root = tempfile::tempdir().expect("a folder");
@@ -61,6 +81,7 @@ fn what_is_shown_as_declared_changes_nothing_if_it_is_declared_again() {
             if !position.0.is_multiple_of(APART) && position != head {
                 continue;
             }
+            assert_eq!(names_kept(&fleet), names_there(&fleet), "{} {position}", made.name);
             let classes = fleet.machine_classes.iter().map(|(name, _)| format!("machine-class/{name}"));
             let mut alive = view::declared(&fleet);
             alive.extend(classes.map(|class| class.parse::<StreamId>().expect("a stream")));

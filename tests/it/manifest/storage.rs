@@ -1,5 +1,7 @@
 //! Where storage comes from, as manifests say it.
 
+use std::sync::Arc;
+
 use bailiwick::{
     actors::storage_rules::{Attributes, StorageConfig},
     manifest::{self, Known, Manifest, ManifestError, Pooled, Source, Wish},
@@ -11,7 +13,7 @@ const CONFIG: &str = r#"{"default-filesystem-pool": "shared", "pools": {
 
 fn known() -> Known {
     let storage: StorageConfig = serde_json::from_str(CONFIG).expect("a document");
-    Known { storage, machines: ["web".parse().expect("a name")].into(), ..Known::default() }
+    Known { storage, machines: Arc::new(["web".parse().expect("a name")].into()), ..Known::default() }
 }
 
 fn read(kind: &str, spec: &str) -> Result<Manifest, ManifestError> {
@@ -84,7 +86,7 @@ fn mount(filesystem: &str, path: &str) -> String {
 
 fn mounts(text: &str, there: &[(&str, &str)]) -> Result<Manifest, ManifestError> {
     let mounts = there.iter().map(|(name, path)| ((*name).to_owned(), (*path).to_owned())).collect();
-    let filesystems = ["a", "b"].into_iter().map(|name| name.parse().expect("a name")).collect();
+    let filesystems = Arc::new(["a", "b"].into_iter().map(|name| name.parse().expect("a name")).collect());
     manifest::parse(&[Source::new("lab.yaml", text)], &Known { mounts, filesystems, ..known() })
 }
 
@@ -153,7 +155,8 @@ fn a_filesystem_from_a_pool_of_volumes_is_made_on_one_of_its_own() {
 #[test]
 fn what_is_mounted_later_is_attached_with_its_volume() {
     let own_volumes = [("a".parse().expect("a name"), "a-volume".parse().expect("a name"))].into();
-    let (filesystems, volumes) = (["a".parse().expect("a name")].into(), ["a-volume".parse().expect("a name")].into());
+    let one = |name: &str| Arc::new([name.parse().expect("a name")].into());
+    let (filesystems, volumes) = (one("a"), one("a-volume"));
     let known = Known { own_volumes, filesystems, volumes, ..known() };
     assert_eq!(
         beside(&mount("a", "/srv/a"), &known),
