@@ -41,7 +41,7 @@ pub(super) fn selected(
         all.extend(names.filter_map(|name| StreamId::new(kind, name).ok()));
     }
     if all.is_empty() {
-        let message = format!("no {} is selected", words.join(" or "));
+        let message = format!("the selector matches no {}", words.join(" or "));
         let next = format!("`bailiwick get {}` lists all of them", words.join(","));
         return Err(CliError::new(Exit::NotFound, "not-found", message).next(next));
     }

@@ -41,7 +41,7 @@ fn labels_and_names_select_the_same_of_a_running_node_and_of_its_journal() {
     // (also for who waits for them)
     lab.run(&["wait", "machines", "-l", "tier", "--timeout", "60s"]).code(0);
     lab.run(&["delete", "machines", "-l", ""]).code(64).says("selects nothing");
-    lab.run(&["delete", "machines", "-l", "tier=none"]).code(4).says("no machines is selected");
+    lab.run(&["delete", "machines", "-l", "tier=none"]).code(4).says("the selector matches no machines");
     // When they are selected while the node runs, and after it has stopped
     for (selector, wanted) in ASKED {
         assert_eq!(selected(&lab, selector), wanted, "{selector}");
