@@ -7,12 +7,12 @@
 
 use std::{
     ffi::CString,
-    fs::{self, File, Metadata, OpenOptions, Permissions},
+    fs::{self, File, Metadata, Permissions},
     io,
     os::{
         fd::{AsFd, OwnedFd},
         unix::{
-            fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown},
+            fs::{MetadataExt, PermissionsExt, fchown},
             process::CommandExt,
         },
     },
@@ -22,7 +22,7 @@ use std::{
 
 use rustix::fs::{AtFlags, Dir, FileType, Gid, Mode, OFlags, Uid, chownat, openat, statat};
 
-use super::user::WorkloadUser;
+use super::{files::open_without_links, user::WorkloadUser};
 
 /// Directories within directories: a tree that is deeper is not gone through.
 const DEPTH_MAX: usize = 128;
@@ -52,15 +52,17 @@ impl Apart {
         self.user.give(&work)?;
         self.user.let_in(&self.volumes)?;
         for lent in storage {
-            // What is attached is found through a link in the machine's directory.
+            // What is attached is found through a link in the machine's directory, which no workload can change.
             let path = lent.path.canonicalize()?;
+            // What is not the node's is nobody's to give: a device, which the next volume under its number would be, too, or
+            // whatever else a provider names.
+            if !path.starts_with(&data_dir) {
+                continue;
+            }
             self.user.let_through(&data_dir, &path)?;
-            let found = fs::symlink_metadata(&path)?;
             match lent.read_only {
-                // A device stays the node's: the next volume under its number would be open to this user as well.
-                _ if !found.is_file() && !found.is_dir() => (),
                 false => self.user.give(&path)?,
-                true if found.is_file() => self.user.let_read(&path)?,
+                true if path.is_file() => self.user.let_read(&path)?,
                 true => (),
             }
         }
@@ -104,7 +106,7 @@ impl WorkloadUser {
     /// # Errors
     /// If it is no directory, or cannot be changed.
     pub(crate) fn let_in(self, directory: &Path) -> io::Result<()> {
-        let directory = open(directory, OFlags::DIRECTORY)?;
+        let directory = open_without_links(directory, OFlags::DIRECTORY)?;
         let found = directory.metadata()?;
         if self.may_enter(&found) {
             return Ok(());
@@ -148,11 +150,11 @@ impl WorkloadUser {
     /// # Errors
     /// If it is neither, cannot be changed, or is too deep.
     pub(crate) fn give(self, path: &Path) -> io::Result<()> {
-        if fs::symlink_metadata(path)?.is_file() {
-            return fchown(open_file(path)?, Some(self.uid), Some(self.gid));
-        }
-        let root = open(path, OFlags::DIRECTORY)?;
+        let root = open_without_links(path, OFlags::empty())?;
         let found = root.metadata()?;
+        if found.is_file() {
+            return fchown(&root, Some(self.uid), Some(self.gid));
+        }
         if found.uid() == self.uid {
             return Ok(());
         }
@@ -185,16 +187,85 @@ impl WorkloadUser {
     }
 }
 
-fn open(path: &Path, kind: OFlags) -> io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | kind;
-    OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
-}
-
 fn open_file(path: &Path) -> io::Result<File> {
-    let file = open(path, OFlags::empty())?;
+    let file = open_without_links(path, OFlags::empty())?;
     if file.metadata()?.is_file() {
         Ok(file)
     } else {
         Err(io::Error::new(io::ErrorKind::InvalidInput, "no regular file"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io::Write, os::unix::fs::symlink};
+
+    use super::*;
+
+    const USER: WorkloadUser = WorkloadUser { uid: 64_990, gid: 64_991 };
+
+    /// Only root can give anything to anybody; where `BAILIWICK_CI` is set, nobody else may run this.
+    fn is_root() -> bool {
+        let is_root = rustix::process::geteuid().is_root();
+        if !is_root {
+            assert!(std::env::var_os("BAILIWICK_CI").is_none(), "only root can try this");
+            writeln!(io::stderr().lock(), "NOT TESTED FOR REAL: only root can give files to another user").unwrap();
+        }
+        is_root
+    }
+
+    fn owner(path: &Path) -> u32 {
+        fs::symlink_metadata(path).unwrap().uid()
+    }
+
+    #[test]
+    fn what_is_given_is_what_lies_there_and_not_where_links_lead() {
+        if !is_root() {
+            return;
+        }
+        // given a filesystem that root wrote to, with a link out of it, and one on the way to another
+        let scratch = tempfile::tempdir().unwrap();
+        let at = |name: &str| scratch.path().canonicalize().unwrap().join(name);
+        fs::create_dir_all(at("data/files/deep/er")).unwrap();
+        fs::create_dir(at("outside")).unwrap();
+        for file in ["data/files/one", "data/files/deep/er/two", "outside/precious", "data/closed"] {
+            fs::write(at(file), "1").unwrap();
+        }
+        symlink(at("outside"), at("data/files/deep/link")).unwrap();
+        symlink(at("outside"), at("data/elsewhere")).unwrap();
+        fs::create_dir_all(at("data/work")).unwrap();
+        let apart = Apart { user: USER, data_dir: at("data"), volumes: at("data/work") };
+        let lent = |name: &str, read_only| Lent { path: at(name), read_only };
+        // when it is handed over, with what is not the node's, and twice
+        let all = [lent("data/files", false), lent("outside", false), lent("data/elsewhere", false)];
+        apart.hand_over(&at("data/work"), &all).unwrap();
+        apart.hand_over(&at("data/work"), &all).unwrap();
+        // then all of it is the user's, and nothing else
+        for given in ["data/files", "data/files/one", "data/files/deep/er/two", "data/work"] {
+            assert_eq!(owner(&at(given)), USER.uid, "{given}");
+        }
+        for kept in ["outside", "outside/precious", "data", "data/closed", "data/files/deep/link"] {
+            assert_eq!(owner(&at(kept)), 0, "{kept}");
+        }
+        // A link in the place of a directory is not followed, whoever put it there meanwhile.
+        assert!(USER.give(&at("data/elsewhere/precious")).is_err());
+        assert!(USER.let_in(&at("data/elsewhere")).is_err());
+        assert_eq!(owner(&at("outside/precious")), 0);
+        // What may only be read is nobody's to write.
+        apart.hand_over(&at("data/work"), &[lent("data/files/one", true)]).unwrap();
+        let read_only = fs::metadata(at("data/files/one")).unwrap();
+        assert_eq!((read_only.uid(), read_only.gid(), read_only.mode() & 0o777), (0, USER.gid, 0o640));
+    }
+
+    #[test]
+    fn who_cannot_enter_a_directory_on_the_way_is_told_which() {
+        let scratch = tempfile::tempdir().unwrap();
+        let closed = scratch.path().canonicalize().unwrap().join("closed");
+        fs::create_dir_all(closed.join("below")).unwrap();
+        fs::set_permissions(&closed, Permissions::from_mode(0o700)).unwrap();
+        fs::set_permissions(closed.parent().unwrap(), Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(USER.stopped_at(&closed.join("below")).unwrap(), Some(closed.as_path()));
+        fs::set_permissions(&closed, Permissions::from_mode(0o711)).unwrap();
+        assert_eq!(USER.stopped_at(&closed.join("below")).unwrap(), None);
     }
 }

@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use rustix::fs::OFlags;
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// No file of ours comes near this.
@@ -83,6 +83,16 @@ pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "too long"));
     }
     Ok(Some(content))
+}
+
+/// Opens what is at a path for reading, if no part of the path is a link: a workload with a user of its own could have one lead to
+/// what only root may see. A pipe is not waited for.
+///
+/// # Errors
+/// If there is nothing, or a link on the way.
+pub fn open_without_links(path: &Path, kind: OFlags) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | kind;
+    Ok(openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?.into())
 }
 
 /// Removes a file or link; an absent one is fine.

@@ -5,8 +5,10 @@
 //! the agent's to judge.
 
 use std::{
-    fs,
+    ffi::OsStr,
+    fs::File,
     io::Read,
+    os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
 };
 
@@ -15,7 +17,9 @@ use bailiwick_actors::{
     vocab::{Name, sort_by},
 };
 
-use super::finding::Finding;
+use rustix::fs::{Dir, OFlags};
+
+use super::{files::open_without_links, finding::Finding};
 use crate::api::wire::agent::Condition;
 
 /// The folder in a workload's directory.
@@ -37,19 +41,21 @@ pub fn said(directory: &Path) -> Vec<Condition> {
 
 /// What is in a folder, in order; nothing if it is none, or a link to one.
 fn entries(folder: &Path) -> Vec<PathBuf> {
-    let is_folder = fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir());
-    let Some(read) = is_folder.then(|| fs::read_dir(folder).ok()).flatten() else { return Vec::new() };
-    let mut paths: Vec<PathBuf> = read.filter_map(|entry| Some(entry.ok()?.path())).take(1_000).collect();
+    let Ok(opened) = open_without_links(folder, OFlags::DIRECTORY) else { return Vec::new() };
+    let Ok(read) = Dir::read_from(&opened) else { return Vec::new() };
+    let names = read.filter_map(|entry| Some(OsStr::from_bytes(entry.ok()?.file_name().to_bytes()).to_owned()));
+    let names = names.filter(|name| !matches!(name.as_bytes(), b"." | b".."));
+    let mut paths: Vec<PathBuf> = names.map(|name| folder.join(name)).take(1_000).collect();
     paths.sort();
     paths
 }
 
 fn condition(file: &Path) -> Option<Condition> {
     let set: Name = file.file_name()?.to_str()?.parse().ok()?;
-    // A link could lead anywhere, and a pipe would never end.
-    fs::symlink_metadata(file).ok().filter(fs::Metadata::is_file)?;
+    // A pipe would never end.
+    let opened = open_without_links(file, OFlags::empty()).ok().filter(is_file)?;
     let mut bytes = Vec::new();
-    fs::File::open(file).ok()?.take(TEXT_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    opened.take(TEXT_BYTES_MAX).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let line: String = text.lines().next().unwrap_or_default().chars().filter(|letter| !letter.is_control()).collect();
     let text = if line.is_empty() { "the data of its member is gone" } else { &line };
@@ -57,9 +63,13 @@ fn condition(file: &Path) -> Option<Condition> {
     Some(Condition { kind: data_lost_condition(&set), healthy, text })
 }
 
+fn is_file(opened: &File) -> bool {
+    opened.metadata().is_ok_and(|found| found.is_file())
+}
+
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::{fs, os::unix::fs::symlink};
 
     use super::*;
 
