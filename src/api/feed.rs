@@ -150,6 +150,12 @@ impl Feed {
     pub(super) fn keep(&self, told: Vec<Told>) {
         let Some(last) = told.last().map(|told| told.header.position.0) else { return };
         let mut kept = self.kept();
+        let follows =
+            |back: &Told| told.first().is_some_and(|first| first.header.position == back.header.position.next());
+        if !kept.entries.back().is_none_or(follows) {
+            // What is kept is found by counting from its first entry.
+            *kept = Kept::default();
+        }
         kept.entries.extend(told);
         let excess = kept.entries.len().saturating_sub(KEPT_MAX);
         kept.entries.drain(..excess);
@@ -169,5 +175,56 @@ impl Feed {
     /// Tells whenever more is kept.
     pub(super) fn follow(&self) -> watch::Receiver<u64> {
         self.last.subscribe()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bailiwick_journal::{EntryKind, Meta, Outcome, Position, Version};
+
+    use super::*;
+
+    fn told(position: u64) -> Told {
+        let meta = Meta {
+            kind: EntryKind::Decision,
+            outcome: Outcome::Done,
+            code: String::new(),
+            time_ms: 0,
+            command_id: uuid::Uuid::nil(),
+            command_hash: [0; 16],
+            cause: None,
+            principal: "uid:0".to_owned(),
+            policy: None,
+            view: None,
+            cites: Vec::new(),
+        };
+        let header = Header {
+            position: Position(position),
+            stream: "space/a".parse().expect("a stream"),
+            first_version: Version(position),
+            events: 1,
+            meta,
+        };
+        Told { header, event: format!("{position};") }
+    }
+
+    fn next(feed: &Feed, after: u64) -> Option<(String, u64)> {
+        let wanted = LogFilter { limit: usize::MAX, ..LogFilter::default() };
+        let batch = feed.next(after, &wanted)?;
+        Some((String::from_utf8(batch.events.to_vec()).expect("text"), batch.to))
+    }
+
+    #[test]
+    fn nobody_is_sent_what_follows_a_gap_as_if_there_were_none() {
+        let feed = Feed::new();
+        feed.keep(vec![told(1), told(2)]);
+        feed.keep(vec![told(3)]);
+        assert_eq!(next(&feed, 0), Some(("1;2;3;".to_owned(), 3)));
+        assert_eq!(next(&feed, 2), Some(("3;".to_owned(), 3)));
+        assert_eq!(next(&feed, 3), Some((String::new(), 3)), "there is nothing more");
+        // Entries 4 to 8 were not told to it: whoever is there has to read them from the journal.
+        feed.keep(vec![told(9), told(10)]);
+        assert_eq!([next(&feed, 0), next(&feed, 3), next(&feed, 7)], [None, None, None]);
+        assert_eq!(next(&feed, 8), Some(("9;10;".to_owned(), 10)));
     }
 }

@@ -87,8 +87,9 @@ pub(super) async fn feed(shared: Shared) {
 fn fill(shared: &Shared) -> io::Result<()> {
     let head = shared.node.head().0;
     loop {
-        // Whoever began to watch before that reads from the journal until he is here.
-        let last = shared.feed.last().unwrap_or(0).max(head.saturating_sub(TOLD_AT_ONCE));
+        // Whoever began to watch before that reads from the journal until he is here. What follows is kept without a gap, however
+        // much came meanwhile.
+        let last = shared.feed.last().unwrap_or(head.saturating_sub(TOLD_AT_ONCE));
         if last >= head {
             return Ok(());
         }
