@@ -9,14 +9,14 @@ use std::{
     fmt,
     ops::ControlFlow,
     sync::{
-        Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
 };
 
 use uuid::Uuid;
 
-use crate::api::tail_block::TailBlock;
+use crate::api::{tail_block::TailBlock, view::damaged};
 use crate::{
     Head, Position, ReadError,
     blocks::{BlockReader, Pieces, each_record},
@@ -66,7 +66,13 @@ pub(crate) struct Core {
     store_rebuilt: AtomicBool,
     /// What was there at the opening is still being read behind it.
     reading: AtomicBool,
+    /// The block that was read alone last, checked: whoever reads one stream after another, as a node does that starts, wants
+    /// the same one for hundreds of them.
+    recent: Mutex<Option<(u64, Arc<Pieces>)>>,
 }
+
+/// A larger block is not kept after it was read.
+const RECENT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 #[derive(Debug, Default)]
 pub(crate) struct State {
@@ -79,7 +85,7 @@ pub(crate) struct State {
 #[derive(Debug)]
 pub(crate) enum Loaded {
     Live(Arc<TailBlock>),
-    Stored(Pieces),
+    Stored(Arc<Pieces>),
 }
 
 impl Loaded {
@@ -147,6 +153,7 @@ impl Core {
             store_gone: AtomicBool::new(false),
             store_rebuilt: AtomicBool::new(false),
             reading: AtomicBool::new(false),
+            recent: Mutex::new(None),
         }
     }
 
@@ -316,7 +323,7 @@ impl Core {
     /// A block for whoever reads every block once, checked: from the log, because the store would keep it in memory.
     pub(crate) fn load_in_passing(&self, number: u64) -> Result<Loaded, ReadError> {
         if let Ok(bytes) = self.read_logged(number) {
-            return Ok(Loaded::Stored(Pieces::whole(bytes)));
+            return Ok(Loaded::Stored(Arc::new(Pieces::whole(bytes))));
         }
         self.load(&[number])?.pop().ok_or_else(not_there)
     }
@@ -339,7 +346,33 @@ impl Core {
         loaded.into_iter().map(|live| live.or_else(|| fetched.next()).ok_or_else(not_there)).collect()
     }
 
+    /// Where the journal stood when this block was its last; none if there is no such block.
+    pub(crate) fn head_after(&self, number: u64) -> Result<Option<Head>, ReadError> {
+        if !(1..=self.state().head.block).contains(&number) {
+            return Ok(None);
+        }
+        let block = self.load(&[number])?.pop().ok_or_else(not_there)?;
+        let bytes = block.bytes();
+        let (header, _) = frame::check(&bytes).map_err(|_| damaged(Position::ZERO, "the block is damaged"))?;
+        if !frame::hash_fits(&bytes) {
+            return Err(damaged(header.first, "the block does not match its chain value"));
+        }
+        let mut time_ms = 0;
+        let read = block.each_record::<Malformed>(|record| {
+            time_ms = record.time_ms();
+            Ok(ControlFlow::Continue(()))
+        });
+        read.map(drop).map_err(|problem| damaged(header.first, problem))?;
+        let position = Position(header.first.0 + u64::from(header.count) - 1);
+        Ok(Some(Head { position, time_ms, block: number, hash: header.hash }))
+    }
+
     fn fetch(&self, places: &[(u64, Place, Position)]) -> Result<Vec<Loaded>, ReadError> {
+        if let [(number, ..)] = places
+            && let Some((_, pieces)) = self.recent().as_ref().filter(|(recent, _)| recent == number)
+        {
+            return Ok(vec![Loaded::Stored(pieces.clone())]);
+        }
         if places.is_empty() {
             return Ok(Vec::new());
         }
@@ -366,9 +399,18 @@ impl Core {
                     Pieces::whole(logged.or_else(|damaged| self.read_late(*number).ok_or(damaged))?)
                 }
             };
-            loaded.push(Loaded::Stored(pieces));
+            loaded.push(Arc::new(pieces));
         }
-        Ok(loaded)
+        if let ([(number, ..)], [pieces]) = (places, &loaded[..])
+            && pieces.len() <= RECENT_BYTES_MAX
+        {
+            *self.recent() = Some((*number, pieces.clone()));
+        }
+        Ok(loaded.into_iter().map(Loaded::Stored).collect())
+    }
+
+    fn recent(&self) -> MutexGuard<'_, Option<(u64, Arc<Pieces>)>> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read_late(&self, number: u64) -> Option<Vec<u8>> {

@@ -115,6 +115,14 @@ impl LocalJournal {
         Self::open_with(Arc::new(disk), &store, id, config.now_ms, config.settings)
     }
 
+    /// Where the journal stood when this block was its last, from 1; none if there is no such block.
+    ///
+    /// # Errors
+    /// If the block cannot be read, or does not match its chain value.
+    pub fn head_after(&self, block: u64) -> Result<Option<Head>, ReadError> {
+        self.core.head_after(block)
+    }
+
     /// Opens or makes a journal in memory that works on the calling thread only. `id` is that of a new journal.
     ///
     /// # Errors

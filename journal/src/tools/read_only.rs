@@ -70,6 +70,14 @@ impl ReadOnlyJournal {
         self.repair.as_ref()
     }
 
+    /// Where the journal stood when this block was its last, from 1; none if there is no such block.
+    ///
+    /// # Errors
+    /// If the block cannot be read, or does not match its chain value.
+    pub fn head_after(&self, block: u64) -> Result<Option<Head>, ReadError> {
+        self.core.head_after(block)
+    }
+
     fn open_from(disk: Arc<dyn Disk>, dir: Option<&Path>) -> Result<Self, OpenError> {
         let (journal, _) = open::existing_id(&*disk)?;
         let lock = open::take_lock(&*disk, LockMode::Shared)?;
