@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Checks an exported journal without any code of ours: verify.py [FILE], or from the standard input.
+"""Checks an exported journal without any code of ours: verify.py [FILE] [--against HEADS], or from the standard input.
 
 Every block's chain value is computed anew from the lines that follow it, and has to be the one that the line states; every
-block has to go on from the one before, and the end has to count right. Ends with 0 if all of that is so, with 6 if not.
-Python's library has no BLAKE3, so the second half of this file is one, as small as it gets (and as slow).
+block has to go on from the one before, and the end has to count right. HEADS are signed heads that were kept elsewhere, one
+after the other: every signature has to be that of its key, and the journal has to have stood like that after its block. Ends with 0 if all of
+that is so, with 6 if not. Python's library has neither BLAKE3 nor Ed25519, so the rest of this file is both, as small as they get
+(and as slow).
 """
+import hashlib
 import json
 import struct
 import sys
@@ -61,11 +64,12 @@ def verify(lines):
         raise Wrong("this is no export of format 2")
     journal = uuid.UUID(first["journal"]).bytes
     blocks, position, last = 0, 0, blake3(journal).hex()
+    stood = {}
     for line in lines:
         if "end" in line:
             if line["end"] != {"blocks": blocks, "entries": position, "hash": last} or next(lines, None) is not None:
                 raise Wrong("the end does not fit what came before it")
-            return f"{position} entries in {blocks} blocks of journal {first['journal']}; hash {last}"
+            return f"{position} entries in {blocks} blocks of journal {first['journal']}; hash {last}", first["journal"], stood
         if (line["block"], line["first"], line["previous"]) != (blocks + 1, position + 1, last):
             raise Wrong(f"block {line['block']} does not go on from block {blocks}")
         entries = [next(lines) for _ in range(line["count"])]
@@ -74,7 +78,23 @@ def verify(lines):
         if chain_value(journal, first["codec"], line, b"".join(map(record, entries))) != line["hash"]:
             raise Wrong(f"the entries of block {line['block']} do not give its hash")
         blocks, position, last = blocks + 1, position + len(entries), line["hash"]
+        stood[blocks] = position, last
     raise Wrong("the export ends too early")
+
+
+def compare(heads, journal, stood):
+    """Holds the journal against each signed head; the layout of what is signed stands in src/guide/journal-format.md."""
+    count, at, text = 0, 0, heads.strip()
+    while at < len(text):
+        head, at = json.JSONDecoder().raw_decode(text, at)
+        count, at = count + 1, len(text) - len(text[at:].lstrip())
+        message = b"bailiwick-head/1\n" + uuid.UUID(head["journal"]).bytes
+        message += struct.pack("<QQQ", head["position"], head["block"], head["timeMs"]) + bytes.fromhex(head["hash"])
+        if not is_signed(bytes.fromhex(head["key"]), message, bytes.fromhex(head["signature"])):
+            raise Wrong(f"head {count} was not signed with the key that it names")
+        if head["journal"] != journal or stood.get(head["block"]) != (head["position"], head["hash"]):
+            raise Wrong(f"what was signed after entry {head['position']} is not what is there")
+    return f"{count} signed heads match"
 
 
 # BLAKE3, plain hashing only: chunks of 1,024 bytes, each a chain of compressions, joined in a binary tree.
@@ -130,10 +150,58 @@ def blake3(data):
     return struct.pack("<8I", *tree(data, 0, ROOT))
 
 
+# Ed25519 (RFC 8032), verification only: points as (x, y) on the curve, added by the book.
+P, L = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, -1, P) % P
+
+
+def point(data):
+    y = int.from_bytes(data, "little") & (1 << 255) - 1
+    square = (y * y - 1) * pow(D * y * y + 1, -1, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if (x * x - square) % P:
+        x = x * pow(2, (P - 1) // 4, P) % P
+    if (x * x - square) % P:
+        raise Wrong("a key or signature is no point of the curve")
+    return (P - x if x & 1 != data[31] >> 7 else x), y
+
+
+def plus(one, two):
+    (a, b), (c, d) = one, two
+    both = D * a * b * c * d % P
+    return (a * d + b * c) * pow(1 + both, -1, P) % P, (b * d + a * c) * pow(1 - both, -1, P) % P
+
+
+def times(number, of):
+    total = (0, 1)
+    while number:
+        total = plus(total, of) if number & 1 else total
+        of, number = plus(of, of), number >> 1
+    return total
+
+
+BASE = point((4 * pow(5, -1, P) % P).to_bytes(32, "little"))
+
+
+def is_signed(key, message, signature):
+    first, number = signature[:32], int.from_bytes(signature[32:], "little")
+    digest = int.from_bytes(hashlib.sha512(first + key + message).digest(), "little") % L
+    return number < L and times(number, BASE) == plus(point(first), times(digest, point(key)))
+
+
 if __name__ == "__main__":
-    source = open(sys.argv[1], encoding="utf-8") if len(sys.argv) > 1 else sys.stdin
+    arguments = sys.argv[1:]
+    against = None
+    if "--against" in arguments:
+        at = arguments.index("--against")
+        against = arguments[at + 1]
+        del arguments[at : at + 2]
+    source = open(arguments[0], encoding="utf-8") if arguments else sys.stdin
     try:
-        print(verify(source))
+        told, journal, stood = verify(source)
+        print(told)
+        if against:
+            print(compare(open(against, encoding="utf-8").read(), journal, stood))
     except (Wrong, KeyError, TypeError, ValueError, struct.error, StopIteration) as wrong:
         print(f"error: {wrong!r}" if not isinstance(wrong, Wrong) else f"error: {wrong}", file=sys.stderr)
         sys.exit(6)

@@ -87,6 +87,9 @@ pub struct Config {
     pub local: LocalMachines,
     /// The user that workloads of local machines run as; the node's own if none is named. Only root can run them as another.
     pub workload_user: Option<WorkloadUser>,
+    /// The socket of a storage helper ([`crate::providers::storage::helper`]), by which a node that is not root's attaches,
+    /// formats and mounts inside of local machines.
+    pub storage_helper: Option<PathBuf>,
     /// Providers that are processes of somebody else's; each one makes machines and volumes under its name.
     pub exec: Vec<ExecConfig>,
     /// Further machine providers by name.
@@ -133,6 +136,7 @@ impl Config {
             data_dir: data_dir.into(),
             local: LocalMachines::Off,
             workload_user: None,
+            storage_helper: None,
             exec: Vec::new(),
             machine_providers: BTreeMap::new(),
             volume_providers: BTreeMap::new(),

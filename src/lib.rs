@@ -28,6 +28,8 @@ mod ownership;
 pub mod plan;
 pub mod providers;
 mod register;
+#[cfg(feature = "server")]
+mod signing;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 // For the tests of what is printed.

@@ -4,6 +4,8 @@
 //! on any async runtime, or on none ([`Handle::wait`]). The node installs no signal handler, no panic hook and no
 //! subscriber for logs.
 
+#[cfg(feature = "server")]
+mod heads;
 mod key;
 #[cfg(not(feature = "server"))]
 mod not_built;

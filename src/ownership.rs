@@ -73,8 +73,10 @@ enum Kind {
 }
 
 /// What a node reads, runs or talks to in its data directory.
-const PARTS: [(&str, Kind); 11] = [
+const PARTS: [(&str, Kind); 13] = [
     ("node.key", Kind::Secret),
+    ("signing.key", Kind::Secret),
+    ("heads.jsonl", Kind::File),
     ("config.toml", Kind::File),
     ("providers.yaml", Kind::File),
     ("place.json", Kind::File),

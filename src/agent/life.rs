@@ -49,6 +49,9 @@ pub struct AgentArgs {
     /// The user that workloads run as [default: the agent's own]
     #[arg(long, value_name = "UID:GID")]
     pub workload_user: Option<WorkloadUser>,
+    /// The socket of the storage helper [default: the agent does itself what only root can do]
+    #[arg(long, value_name = "SOCKET")]
+    pub storage_helper: Option<PathBuf>,
 }
 
 /// What an agent has to know: [`AgentConfig::new`], and then what differs. Fields are added with time.
@@ -63,19 +66,22 @@ pub struct AgentConfig {
     pub effect: EffectId,
     /// The user that workloads run as; the agent's own if none is named.
     pub workload_user: Option<WorkloadUser>,
+    /// The socket of the storage helper, who does what only root can do; the agent itself if none is named.
+    pub storage_helper: Option<PathBuf>,
 }
 
 impl AgentConfig {
     /// The agent of the machine in this directory, which reports to the node behind this socket.
     pub fn new(dir: PathBuf, socket: PathBuf, effect: EffectId) -> Self {
-        Self { dir, socket, effect, workload_user: None }
+        Self { dir, socket, effect, workload_user: None, storage_helper: None }
     }
 }
 
 #[cfg(feature = "cli")]
 impl From<AgentArgs> for AgentConfig {
     fn from(args: AgentArgs) -> Self {
-        Self { workload_user: args.workload_user, ..Self::new(args.dir, args.socket, args.effect) }
+        let AgentArgs { dir, socket, effect, workload_user, storage_helper } = args;
+        Self { workload_user, storage_helper, ..Self::new(dir, socket, effect) }
     }
 }
 
@@ -170,7 +176,7 @@ pub async fn run(config: AgentConfig, make_hands: MakeHands) -> Result<(), Agent
         return Ok(());
     };
 
-    let hands = make_hands(directory.path().to_owned());
+    let hands = make_hands(directory.path().to_owned(), config.storage_helper.clone());
     let bearer = Bearer::new(directory.token(), token);
     let storage = StorageLink::new(config.socket.clone(), &tag.machine, config.effect, bearer.clone());
     let mut link = Link::new(config.socket, &tag, bearer);

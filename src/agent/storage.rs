@@ -39,8 +39,8 @@ pub trait Hands: Send + Sync + fmt::Debug {
     fn devices(&self) -> Vec<Device>;
 }
 
-/// Makes the hands of the machine in a directory.
-pub type MakeHands = fn(PathBuf) -> Arc<dyn Hands>;
+/// Makes the hands of the machine in a directory, with the socket of the storage helper if there is one.
+pub type MakeHands = fn(PathBuf, Option<PathBuf>) -> Arc<dyn Hands>;
 
 /// A node that has nothing to hand over answers well before this.
 const LIMITS: Limits = Limits { time: Duration::from_secs(60), answer_bytes_max: 16 * 1024 * 1024 };

@@ -26,6 +26,13 @@ pub enum InvalidUser {
     Root,
 }
 
+impl WorkloadUser {
+    /// The numbers of the user and the group.
+    pub(crate) fn ids(self) -> (u32, u32) {
+        (self.uid, self.gid)
+    }
+}
+
 impl fmt::Display for WorkloadUser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.uid, self.gid)

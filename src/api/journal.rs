@@ -8,9 +8,12 @@ use std::{
     time::Duration,
 };
 
-use actix_web::web::{self, Bytes};
+use actix_web::{
+    http::StatusCode,
+    web::{self, Bytes},
+};
 use bailiwick_actors::document::Role;
-use bailiwick_journal::OpenError;
+use bailiwick_journal::{Journal, OpenError};
 use rustix::process::setpriority_process;
 use tokio::sync::{mpsc, oneshot};
 
@@ -22,7 +25,7 @@ use super::{
     shared::Shared,
     stream::Pieces,
     wire::{
-        journal::{Checked, Counted},
+        journal::{Checked, Counted, HeadParameters, SignedHead},
         problem::Problem,
     },
 };
@@ -43,6 +46,12 @@ pub(super) fn routes(routes: &mut Routes<'_>) {
     routes
         .get("/journal/export", operate, "The whole journal, one JSON object per line", export)
         .get("/journal/check", operate, "Whether the journal is whole", check)
+        .get(
+            "/journal/head",
+            Need::Role(Role::View),
+            "Where the journal's chain stands, or stood after a block, signed",
+            head,
+        )
         .get("/journal/stat", operate, "How much there is in the journal, by kind and stream", stat);
 }
 
@@ -77,6 +86,17 @@ async fn check(shared: web::Data<Shared>) -> Result<web::Json<Checked>, Failure>
     Ok(web::Json(Checked::of(&report, true)))
 }
 
+async fn head(shared: web::Data<Shared>, wanted: web::Query<HeadParameters>) -> Result<web::Json<SignedHead>, Failure> {
+    let journal = shared.node.local_journal();
+    let (signer, id) = (shared.signer.clone(), journal.id());
+    let block = wanted.block.unwrap_or(journal.head().block);
+    let found = web::block(move || journal.head_after(block)).await;
+    match found.map_err(|_| stopping())?? {
+        Some(head) => Ok(web::Json(signer.sign(id, &head))),
+        None => Err(Failure::new(StatusCode::NOT_FOUND, "not-found", format!("the journal has no block {block}"))),
+    }
+}
+
 async fn stat(shared: web::Data<Shared>) -> Result<web::Json<Counted>, Failure> {
     let journal = shared.node.local_journal();
     let stat = answered("journal-stat", move || journal.stat(rest)).await?;
@@ -93,7 +113,6 @@ async fn answered<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let (tell, told) = oneshot::channel();
     on_its_own_thread(name, move || drop(tell.send(run())))?;
-    let ended = |_| Failure::from(Problem { code: "stopping".into(), ..Problem::default() });
     let unreadable = |error: OpenError| {
         Failure::from(Problem {
             code: "disk".into(),
@@ -102,7 +121,12 @@ async fn answered<T: Send + 'static>(
             ..Problem::default()
         })
     };
-    told.await.map_err(ended)?.map_err(unreadable)
+    told.await.map_err(|_| stopping())?.map_err(unreadable)
+}
+
+/// The thread ended before it answered: so does the node.
+fn stopping() -> Failure {
+    Failure::from(Problem { code: "stopping".into(), ..Problem::default() })
 }
 
 /// Runs something that can wait, and gives way to decisions.

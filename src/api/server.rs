@@ -44,7 +44,9 @@ use super::{
     turns::Turns,
     watch,
 };
-use crate::{client::SocketPath, config::CrashSweep, handle::Handle, providers::enrolment::Enrolments};
+use crate::{
+    client::SocketPath, config::CrashSweep, handle::Handle, providers::enrolment::Enrolments, signing::Signer,
+};
 
 /// The longest body of what is not JSON.
 const BODY_BYTES_MAX: usize = 256 * 1024;
@@ -85,6 +87,8 @@ pub struct Local<'a> {
 pub struct Own {
     /// What the tokens of agents are made with.
     pub key: [u8; 32],
+    /// Signs where the journal stands.
+    pub signer: Arc<Signer>,
     pub enrolments: Arc<Enrolments>,
     pub crash_sweep: Option<CrashSweep>,
 }
@@ -135,10 +139,11 @@ pub fn start(
     network: Option<Network>,
 ) -> io::Result<Server> {
     let names = network.as_ref().map_or_else(BTreeSet::new, |network| network.names.clone());
-    let Own { key, enrolments, crash_sweep } = own;
+    let Own { key, signer, enrolments, crash_sweep } = own;
     let shared = Shared {
         node,
         key: Arc::new(key),
+        signer,
         enrolments,
         denials: Arc::new(Denials::default()),
         names: Arc::new(names),

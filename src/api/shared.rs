@@ -3,13 +3,14 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{answers::Answers, denials::Denials, feed::Feed, jobs::kept::Jobs, rates::Rates, turns::Turns};
-use crate::{config::CrashSweep, handle::Handle, providers::enrolment::Enrolments};
+use crate::{config::CrashSweep, handle::Handle, providers::enrolment::Enrolments, signing::Signer};
 
 /// What every request can use.
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
     pub(super) node: Handle,
     pub(super) key: Arc<[u8; 32]>,
+    pub(super) signer: Arc<Signer>,
     pub(super) enrolments: Arc<Enrolments>,
     pub(super) denials: Arc<Denials>,
     /// What the node is called on the network, in lower case.

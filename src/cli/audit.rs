@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use super::{
     Global,
     exit::{CliError, Exit},
-    output::{Cell, Column, Table},
+    output::{Cell, Table},
     session,
 };
 use crate::{
@@ -149,7 +149,7 @@ fn divergences(table: &mut Table, what: &'static str, found: &[Divergence]) {
 }
 
 fn replayed(report: &ReplayReport) -> Table {
-    let mut table = Table::of([Column::always("FIELD"), Column::always("VALUE")]);
+    let mut table = Table::fields();
     let verdict = match (report.is_same(), report.unknown.is_empty()) {
         (true, true) => Cell::good("the same throughout"),
         (true, false) => Cell::busy("the same, but for the entries of unknown kinds"),
@@ -173,7 +173,7 @@ fn replayed(report: &ReplayReport) -> Table {
 }
 
 fn rehearsed(rehearsal: &Rehearsal) -> Table {
-    let mut table = Table::of([Column::always("FIELD"), Column::always("VALUE")]);
+    let mut table = Table::fields();
     let Rehearsal { verdict_flips, event_flips, due_time_flips, .. } = rehearsal;
     let verdict = match (verdict_flips + event_flips, due_time_flips) {
         (0, 0) => Cell::good("every decision would have been the same"),

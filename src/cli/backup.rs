@@ -17,7 +17,7 @@ use super::{
     Global,
     exit::{CliError, Exit},
     failures::{cannot, not_imported},
-    output::{Cell, Column, Table},
+    output::{Cell, Table},
     provider::REMEMBERED,
     session,
 };
@@ -25,6 +25,7 @@ use crate::{
     client::ClientError,
     config::{enrolment_dir, exec_dir, journal_dir},
     node::place,
+    signing::{HEADS, SIGNING_KEY},
     words::readable,
 };
 use bailiwick_actors::vocab::hex;
@@ -62,7 +63,7 @@ pub(super) fn main(global: &Global, args: BackupArgs) -> Result<Exit, CliError> 
         "files": files,
     });
     global.output.show(&json, || {
-        let mut table = Table::of([Column::always("FIELD"), Column::always("VALUE")]);
+        let mut table = Table::fields();
         table.add([
             Cell::from("backed up"),
             format!("journal {}, entries 1 to {}", exported.journal, exported.entries).into(),
@@ -80,9 +81,12 @@ pub(super) fn main(global: &Global, args: BackupArgs) -> Result<Exit, CliError> 
 
 /// Copies all that a backup has; the names of what that is.
 fn copy_all(global: &Global, data_dir: &Path, into: &Path) -> Result<(Exported, Vec<String>), CliError> {
+    // The heads first: the journal may go on meanwhile, and has to have stood like each of them.
+    let heads = copy(&data_dir.join(HEADS), &into.join(HEADS))?;
     let exported = copy_journal(global, &journal_dir(into))?;
     let mut files = vec!["journal".to_owned()];
-    for name in ["node.key", "config.toml", "providers.yaml"] {
+    files.extend(heads.then(|| HEADS.to_owned()));
+    for name in ["node.key", SIGNING_KEY, "config.toml", "providers.yaml"] {
         if copy(&data_dir.join(name), &into.join(name))? {
             files.push(name.to_owned());
         }

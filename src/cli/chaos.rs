@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use super::{
     Global,
     exit::{CliError, Exit},
-    output::{Cell, Column, Table},
+    output::{Cell, Table},
     progress::Steps,
     session, wait,
 };
@@ -117,7 +117,7 @@ fn opened(global: &Global, named: Option<PathBuf>) -> Result<ReadOnlyJournal, Cl
 
 /// The sums, and every start that did not converge.
 fn table(sweep: &Sweep) -> Table {
-    let mut table = Table::of([Column::always("FIELD"), Column::always("VALUE")]);
+    let mut table = Table::fields();
     let verdict = match (sweep.is_good(), sweep.given_up, sweep.awaits_operator) {
         (true, 0, 0) => Cell::good("converges from every start"),
         (true, _, 0) => Cell::busy("converges, except for what was given up"),

@@ -43,6 +43,7 @@ fn needs(command: &Command) -> Needs {
         Command::Serve(_) => Needs::Files("serve"),
         Command::Config(_) => Needs::Files("config"),
         Command::Doctor(_) => Needs::Files("doctor"),
+        Command::StorageHelper(_) => Needs::Files("storage-helper"),
         Command::Backup(_) => Needs::Files("backup"),
         Command::Journal(JournalCommand::Import(_)) => Needs::Files("journal import"),
         Command::Journal(JournalCommand::Salvage(_)) => Needs::Files("journal salvage"),

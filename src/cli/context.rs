@@ -106,7 +106,7 @@ fn show(global: &Global, contexts: &Contexts, name: Option<&str>) -> Result<(), 
     })?;
     let shown = Shown::of(contexts, name, contexts.named(name)?);
     let table = || {
-        let mut table = Table::of([Column::always("FIELD"), Column::always("VALUE")]);
+        let mut table = Table::fields();
         table.add(["name".into(), shown.name.as_str().into()]);
         table.add(["current".into(), shown.current()]);
         table.add(["node".into(), shown.node.to_string().into()]);

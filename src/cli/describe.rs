@@ -8,7 +8,7 @@ use super::{
     exit::{CliError, Exit},
     get::{age, left_until, status, text},
     named::object,
-    output::{Cell, Column, Table},
+    output::{Cell, Table},
     session,
 };
 use crate::api::query::Query;
@@ -33,7 +33,7 @@ pub(super) fn main(global: &Global, args: DescribeArgs) -> Result<Exit, CliError
 
 /// Fields and values, in the order in which they matter; what is nested is written as a path, `spec.size`.
 fn table(answer: &Value) -> Table {
-    let mut table = Table::of([Column::always("FIELD"), Column::always("VALUE")]);
+    let mut table = Table::fields();
     for (name, value) in answer.as_object().into_iter().flatten() {
         match (name.as_str(), value) {
             ("status", value) => table.add([Cell::from("status"), status(value)]),

@@ -76,7 +76,8 @@ struct Report {
 }
 
 pub(super) fn main(global: &Global, args: &DoctorArgs) -> Result<Exit, CliError> {
-    let mut findings = machine::findings()?;
+    let helper = directory::helper_named(global, args.config.as_deref());
+    let mut findings = machine::findings(helper.as_ref())?;
     findings.extend(directory::findings(global, args.config.as_deref()));
     let problems = findings.iter().filter(|finding| finding.level == Level::Problem).count();
     let report = Report { problems, findings };

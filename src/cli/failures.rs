@@ -18,6 +18,7 @@ use crate::{
     manifest::nearest,
     node::{KeyError, StartError, StopError},
     ownership::Unsafe,
+    providers::storage::helper::serve::HelperStartError,
     text::harmless,
     view::FleetError,
 };
@@ -168,6 +169,23 @@ impl From<StartError> for CliError {
             ),
             // The command line comes with everything, so only its thread can be what is missing.
             StartError::Ended | StartError::NotBuilt { .. } => Self::new(Exit::Error, "node-ended", error.to_string()),
+        }
+    }
+}
+
+impl From<HelperStartError> for CliError {
+    fn from(error: HelperStartError) -> Self {
+        let cannot = |error: &HelperStartError| Self::new(Exit::Config, "storage-helper", error.to_string());
+        match &error {
+            HelperStartError::NotRoot => cannot(&error).next("run it as root; the node itself need not be"),
+            HelperStartError::NotHis { found, .. } => {
+                cannot(&error).next(format!("give --user {found}, or the node's data directory with --data-dir DIR"))
+            }
+            HelperStartError::Taken { .. } => cannot(&error).next("choose another --socket, or stop the other one"),
+            HelperStartError::Storage { source, .. } => {
+                cannot(&error).because(source).next("choose another --data-dir")
+            }
+            HelperStartError::Io { source, .. } => Self::of_system(error.to_string(), source),
         }
     }
 }

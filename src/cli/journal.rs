@@ -10,7 +10,7 @@ use std::{
 
 use bailiwick_journal::{ExportError, Exported, Identity, OpenError, Position, SalvageError, Salvaged, disk::Disk};
 use clap::{Args, Subcommand};
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -18,6 +18,7 @@ use super::{
     Global, backup,
     exit::{CliError, Exit},
     failures::{cannot, is_full, not_imported},
+    heads::{self, CheckArgs, Compared, HeadArgs},
     output::{Cell, Column, OutputError, Table},
     progress::say,
     session,
@@ -35,7 +36,12 @@ use bailiwick_actors::vocab::hex;
 #[derive(Debug, Subcommand)]
 pub(super) enum JournalCommand {
     /// Check the whole journal for lost or changed entries; exits with 6 if there are any
-    Check,
+    ///
+    /// Whoever can write all of a journal's files can compute a whole other history. What was signed before and kept elsewhere
+    /// shows that: `bailiwick journal head -o json`, or a copy of heads.jsonl.
+    Check(CheckArgs),
+    /// Sign where the journal stands, to be kept elsewhere
+    Head(HeadArgs),
     /// Show sizes and counts
     Stat,
     /// Export the whole journal as lines of JSON
@@ -80,7 +86,8 @@ pub(super) fn main(global: &Global, command: JournalCommand) -> Result<Exit, Cli
             import(global, &data_dir, &journal_dir(&data_dir), &args)
         }
         JournalCommand::Salvage(args) => salvage(global, &args),
-        JournalCommand::Check => check(global),
+        JournalCommand::Check(args) => check(global, &args),
+        JournalCommand::Head(args) => heads::head(global, &args),
         JournalCommand::Stat => stat(global),
         JournalCommand::Export(args) => {
             if global.remote.is_none() {
@@ -111,19 +118,36 @@ fn look<T: DeserializeOwned>(
     }
 }
 
-fn check(global: &Global) -> Result<Exit, CliError> {
-    let report: Checked = look(
+/// What a check found, with what it was held against.
+#[derive(Debug, Serialize)]
+struct Report {
+    #[serde(flatten)]
+    checked: Checked,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<Compared>,
+}
+
+fn check(global: &Global, args: &CheckArgs) -> Result<Exit, CliError> {
+    let checked: Checked = look(
         global,
         "/v1/journal/check",
         |dir| bailiwick_journal::check(dir).map(|report| Checked::of(&report, false)),
         |disk| bailiwick_journal::check_on(disk).map(|report| Checked::of(&report, false)),
     )?;
-    global.output.show(&report, || check_table(&report))?;
-    if report.whole { Ok(Exit::Ok) } else { Ok(Exit::Integrity) }
+    // A journal that does not hold together has no chain to be held against.
+    let against = if checked.whole { heads::compare(global, args)? } else { None };
+    let is_whole = checked.whole && against.as_ref().is_none_or(|against| against.problems.is_empty());
+    let report = Report { checked, against };
+    global.output.show(&report, || {
+        let mut table = check_table(&report.checked);
+        report.against.iter().for_each(|against| against.rows(&mut table));
+        table
+    })?;
+    if is_whole { Ok(Exit::Ok) } else { Ok(Exit::Integrity) }
 }
 
 fn check_table(report: &Checked) -> Table {
-    let mut table = fields();
+    let mut table = Table::fields();
     let whole = match &report.repair {
         Some(repair) => Cell::busy(repair.next.as_str()),
         None if report.whole => Cell::good("whole"),
@@ -163,10 +187,6 @@ fn check_table(report: &Checked) -> Table {
         table.add([Cell::bad("missing"), events.as_str().into()]);
     }
     table
-}
-
-fn fields() -> Table {
-    Table::of([Column::always("FIELD"), Column::always("VALUE")])
 }
 
 fn stat(global: &Global) -> Result<Exit, CliError> {
@@ -241,7 +261,7 @@ fn import(global: &Global, data_dir: &Path, dir: &Path, args: &ImportArgs) -> Re
     }
     let json = json!({"journal": imported.journal, "entries": imported.entries, "blocks": imported.blocks, "hash": hex(&imported.hash)});
     global.output.show(&json, || {
-        let mut table = fields();
+        let mut table = Table::fields();
         table.add([Cell::from("imported"), words(&imported).into()]);
         table
     })?;
@@ -299,7 +319,7 @@ fn salvaged_json(salvaged: &Salvaged) -> Value {
 }
 
 fn salvaged_table(salvaged: &Salvaged) -> Table {
-    let mut table = fields();
+    let mut table = Table::fields();
     let Salvaged { entries, from_log, from_store, unchanged, .. } = salvaged;
     table.add([Cell::from("journal"), salvaged.journal.to_string().into()]);
     table.add([Cell::from("recovered"), format!("{entries} entries; 1 to {unchanged} are unchanged").into()]);

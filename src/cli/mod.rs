@@ -27,6 +27,7 @@ mod failures;
 mod follow;
 mod get;
 mod harvest;
+mod heads;
 mod help;
 mod inside;
 mod jobs;
@@ -57,6 +58,7 @@ mod simulate;
 mod status;
 mod steady_file;
 mod storage;
+mod storage_helper;
 mod token;
 mod up;
 mod wait;
@@ -280,6 +282,11 @@ enum Command {
     Man(man::ManArgs),
     /// Show a page of the guide, or the help of a command; `help topics` lists the pages
     Help(help::HelpArgs),
+    /// Do as root what a node that is not root's needs for storage on this machine
+    ///
+    /// Attaches loop devices, makes filesystems on them, and mounts, only where the machines of the node lie, and only for its
+    /// user. Start the node with `serve --storage-helper SOCKET`; `bailiwick help security` tells more.
+    StorageHelper(storage_helper::StorageHelperArgs),
     /// What runs inside a local machine; the provider starts it
     #[command(hide = true)]
     Agent(crate::agent::AgentArgs),
@@ -462,6 +469,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Completion(args) => completion::main(args),
         Command::Man(args) => man::main(args),
         Command::Help(args) => help::main(&args),
+        Command::StorageHelper(args) => storage_helper::main(global, args),
         Command::Agent(args) => Ok(agent::main(args)),
     }
 }

@@ -51,6 +51,10 @@ pub(super) struct ProviderArgs {
     /// [default: the node's own user]
     #[arg(long, value_name = "USER")]
     pub(super) workload_user: Option<WorkloadUser>,
+    /// Have the storage helper on this socket attach, format and mount in local machines, for a node that is not root's
+    /// [default: the node does it, and needs root]
+    #[arg(long, value_name = "SOCKET")]
+    pub(super) storage_helper: Option<PathBuf>,
 }
 
 fn named_command(text: &str) -> Result<(Name, Vec<String>), String> {
@@ -336,7 +340,7 @@ mod tests {
         let text = "providers:\n  a: {command: [one, two], env: [TOKEN], silence: 5m, budget: {perSecond: 0.5}}\n  b: {command: [three]}\n";
         fs::write(dir.path().join(FILE), text).unwrap();
         let providers = vec![named_command("b=four").unwrap(), named_command("c=five").unwrap()];
-        let args = ProviderArgs { providers, workload_user: None };
+        let args = ProviderArgs { providers, workload_user: None, storage_helper: None };
         let all = args.read(dir.path()).unwrap();
         let commands: Vec<_> = all.iter().map(|config| (config.name.as_str(), process::title(config))).collect();
         assert_eq!(commands, [("a", "one two".into()), ("b", "four".into()), ("c", "five".into())]);

@@ -301,11 +301,15 @@ pub(super) fn with_journal<T, E: Into<CliError>>(
     if let Some(file) = export_named(global) {
         return read(&open_export(&file)?).map_err(Into::into);
     }
+    read(&open_named(global)?).map_err(Into::into)
+}
+
+/// Opens the journal of a stopped node in the data directory that a command is about.
+pub(super) fn open_named(global: &Global) -> Result<ReadOnlyJournal, CliError> {
     let dir = data_dir(global)?;
     let journal_dir = journal_in(&dir)?;
     let opened = ReadOnlyJournal::open(&journal_dir).map_err(|error| not_opened(&dir, error))?;
-    let journal = say_repair(opened, &journal_dir);
-    read(&journal).map_err(Into::into)
+    Ok(say_repair(opened, &journal_dir))
 }
 
 /// Opens the journal of a stopped node as the node will see it when it starts, and says what it will repair then.

@@ -152,9 +152,13 @@ pub(super) fn start(
     let node_key = if log.new_node_key { NodeKey::Replace } else { NodeKey::PutBack };
     let journal = log.settings();
     let crash_sweep = Some(sweep_running as CrashSweep);
-    let workload_user = providers.workload_user;
-    let config =
-        Config { local, workload_user, exec, environment, journal, node_key, crash_sweep, ..Config::new(dir.clone()) };
+    let ProviderArgs { workload_user, storage_helper, .. } = providers.clone();
+    if storage_helper.is_some() {
+        // All that needs more rights is asked of the helper, so nothing that this process starts gains any.
+        rustix::thread::set_no_new_privs(true).ok();
+    }
+    let config = Config { local, workload_user, storage_helper, exec, environment, ..Config::new(dir.clone()) };
+    let config = Config { journal, node_key, crash_sweep, ..config };
     let node = Node::start(reached(config))?;
     if let Err(error) = providers.remember(&dir) {
         tracing::warn!(%error, "name the providers again at the next start");

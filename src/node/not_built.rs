@@ -4,6 +4,7 @@
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 
 use bailiwick_actors::{ports::Clock, shell::Providers, vocab::Name};
+use bailiwick_journal::LocalJournal;
 
 use super::StartError;
 use crate::{
@@ -32,7 +33,24 @@ pub(super) fn check(config: &Config) -> Result<(), StartError> {
     Err(StartError::NotBuilt { wanted, feature: "server" })
 }
 
-pub(super) fn listen(_: &Config, _: &Handle, _: [u8; 32], _: Arc<Enrolments>) -> Result<Listening, StartError> {
+/// Nothing is signed.
+pub(super) struct Heads;
+
+impl Heads {
+    pub(super) fn note(&self, _: &LocalJournal) {}
+}
+
+pub(super) fn heads(_: &Config, _: &Arc<LocalJournal>) -> Result<Arc<Heads>, StartError> {
+    Ok(Arc::new(Heads))
+}
+
+pub(super) fn listen(
+    _: &Config,
+    _: &Handle,
+    _: [u8; 32],
+    _: Arc<Enrolments>,
+    _: &Heads,
+) -> Result<Listening, StartError> {
     Ok(Listening { network: None })
 }
 

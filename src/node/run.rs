@@ -26,7 +26,7 @@ use super::{
     StartError, Started, StopError,
     key::node_key,
     place::{self, Elsewhere, Twin},
-    served::{self, Listening},
+    served::{self, Heads, Listening},
     told::tell_decisions,
 };
 use crate::{
@@ -61,7 +61,7 @@ pub(super) fn run(config: Config, ready: &Ready, stop: oneshot::Receiver<()>) ->
     system.block_on(async {
         match start(&config).await {
             Ok(parts) => {
-                let Parts { handle, started, running, mut listening, journal } = parts;
+                let Parts { handle, started, running, mut listening, journal, heads } = parts;
                 // The caller is gone if this fails: then the node stops at once.
                 drop(ready.send(Ok((handle.clone(), started))));
                 let failed = wait(&running, stop).await;
@@ -70,6 +70,7 @@ pub(super) fn run(config: Config, ready: &Ready, stop: oneshot::Receiver<()>) ->
                 listening.stop().await;
                 drain(&running, &desk, config.drain).await;
                 drop(listening);
+                heads.note(&journal);
                 close(running, journal, failed)
             }
             Err(error) => {
@@ -86,6 +87,7 @@ struct Parts {
     running: Running,
     listening: Listening,
     journal: Arc<LocalJournal>,
+    heads: Arc<Heads>,
 }
 
 async fn start(config: &Config) -> Result<Parts, StartError> {
@@ -164,7 +166,8 @@ async fn start_on(
         tracing::warn!(objects, "this program does not know kind {kind}; its objects are left as they are");
     }
     journal.give_memory_back();
-    let listening = served::listen(config, &handle, key, enrolments)?;
+    let heads = served::heads(config, &journal)?;
+    let listening = served::listen(config, &handle, key, enrolments, &heads)?;
     let started = Started {
         report,
         resumed: running.resumed.clone(),
@@ -174,7 +177,7 @@ async fn start_on(
         users: config.socket_dir.as_ref().filter(|_| config.listen).map(|dir| dir.join("node.sock")),
         network: listening.network.clone(),
     };
-    Ok(Parts { handle, started, running, listening, journal })
+    Ok(Parts { handle, started, running, listening, journal, heads })
 }
 
 /// Opens the journal. Somebody may be reading it while no node runs (`get`, `why`): a start waits until that is over.

@@ -14,8 +14,9 @@ use bailiwick_actors::{
     shell::Providers,
     vocab::{Name, SizeMib, Timestamp},
 };
-use bailiwick_journal::Journal;
+use bailiwick_journal::{Journal, LocalJournal};
 
+pub(super) use super::heads::Heads;
 use super::{StartError, quotas, sinks::tell_sink};
 use crate::{
     agent::WorkloadUser,
@@ -31,8 +32,12 @@ use crate::{
         enrolment::Enrolments,
         local::{LocalConfig, LocalProvider},
         machine_storage::{Desk, Inside, Locate, PROVIDERS},
-        storage::{Filesystems, Ground, SystemRunner, Way, missing_for_filesystems, missing_for_loop_volumes},
+        storage::{
+            Filesystems, Ground, SystemRunner, Way, helper::client::StorageHelper, missing_for_filesystems,
+            missing_for_loop_volumes,
+        },
     },
+    signing::SIGNING_KEY,
 };
 
 /// The ways in, while the node runs.
@@ -57,12 +62,25 @@ pub(super) fn check(_config: &Config) -> Result<(), StartError> {
     Ok(())
 }
 
+/// Signs where the journal stands, for as long as the node runs.
+pub(super) fn heads(config: &Config, journal: &Arc<LocalJournal>) -> Result<Arc<Heads>, StartError> {
+    let heads = Heads::in_dir(&config.data_dir).map_err(|source| StartError::Io {
+        action: "make or use",
+        path: config.data_dir.join(SIGNING_KEY),
+        source,
+    })?;
+    let heads = Arc::new(heads);
+    actix::spawn(heads.clone().keep(journal.clone()));
+    Ok(heads)
+}
+
 /// Listens wherever it is wanted.
 pub(super) fn listen(
     config: &Config,
     handle: &Handle,
     key: [u8; 32],
     enrolments: Arc<Enrolments>,
+    heads: &Heads,
 ) -> Result<Listening, StartError> {
     let cannot = |action: &'static str, path: PathBuf| move |source| StartError::Io { action, path, source };
     // The journal's lock is held: the socket can only be an old one, or ours.
@@ -87,7 +105,7 @@ pub(super) fn listen(
         let address = of_users.as_deref().map(SocketPath::of).transpose();
         let address = address.map_err(cannot("use the socket in", config.data_dir.clone()))?;
         let users = address.as_ref().zip(of_users.as_deref()).map(|(address, real)| server::Local { address, real });
-        let own = server::Own { key, enrolments, crash_sweep: config.crash_sweep };
+        let own = server::Own { key, signer: heads.signer.clone(), enrolments, crash_sweep: config.crash_sweep };
         let started = server::start(handle.clone(), own, operators, agents, users, network);
         Some(started.map_err(cannot("listen on", real.clone()))?)
     } else {
@@ -152,6 +170,7 @@ pub(super) fn local_machines(
 ) -> Result<BTreeMap<Name, Vec<String>>, StartError> {
     let LocalMachines::With { agent_command } = &config.local else { return Ok(BTreeMap::new()) };
     config.workload_user.map_or(Ok(()), |user| let_in(user, &config.data_dir))?;
+    let helper = config.storage_helper.as_deref().map(StorageHelper::at);
     let root = local_dir(&config.data_dir);
     let local = LocalConfig {
         root: root.clone(),
@@ -159,6 +178,7 @@ pub(super) fn local_machines(
         agent_command: agent_command.clone(),
         node_key: key,
         workload_user: config.workload_user,
+        storage_helper: helper.clone(),
     };
     let local = LocalProvider::new(local, clock.clone()).map_err(|source| StartError::Io {
         action: "use",
@@ -169,7 +189,7 @@ pub(super) fn local_machines(
     let name: Name = "local".parse().expect("a valid name");
     providers.machines.insert(name.clone(), local.clone());
     providers.volumes.insert(name, local.clone());
-    let missing = inside_machines(&local, clock, desk, providers);
+    let missing = inside_machines(&local, clock, desk, helper.as_ref(), providers);
     let name: Name = "directory".parse().expect("a valid name");
     if let Some(directories) = directories(config, clock) {
         actix::spawn(quotas::watch(Arc::downgrade(&directories)));
@@ -201,17 +221,21 @@ fn inside_machines(
     local: &Arc<LocalProvider>,
     clock: &Arc<dyn Clock>,
     desk: &Arc<Desk>,
+    helper: Option<&StorageHelper>,
     providers: &mut Providers,
 ) -> BTreeMap<Name, Vec<String>> {
+    if let Some(error) = helper.and_then(|helper| helper.reach().err()) {
+        tracing::warn!(%error, "storage inside of machines waits for its helper");
+    }
     let runner = SystemRunner::default();
     let mut all_missing = BTreeMap::new();
     for text in PROVIDERS {
         let name: Name = text.parse().expect("a valid name");
         let missing = match text {
-            "tmpfs" => missing_for_filesystems(Way::Tmpfs, &runner),
-            "rootfs" => missing_for_filesystems(Way::Rootfs, &runner),
-            "managed" => missing_for_filesystems(Way::Managed, &runner),
-            _ => missing_for_loop_volumes(&runner),
+            "tmpfs" => missing_for_filesystems(Way::Tmpfs, &runner, helper),
+            "rootfs" => missing_for_filesystems(Way::Rootfs, &runner, helper),
+            "managed" => missing_for_filesystems(Way::Managed, &runner, helper),
+            _ => missing_for_loop_volumes(&runner, helper),
         };
         // Whoever embeds the node may have one of this name that works elsewhere.
         if providers.volumes.contains_key(&name) || providers.filesystems.contains_key(&name) {
@@ -220,7 +244,8 @@ fn inside_machines(
         if missing.is_empty() {
             let local = local.clone();
             let locate: Locate = Arc::new(move |machine| local.locate(machine));
-            let inside = Inside { provider: name.clone(), desk: desk.clone(), locate, clock: clock.clone() };
+            let (desk, clock, helper) = (desk.clone(), clock.clone(), helper.cloned());
+            let inside = Inside { provider: name.clone(), desk, locate, clock, helper };
             providers.in_machines.insert(name, Arc::new(inside));
         } else {
             all_missing.insert(name, missing.iter().map(ToString::to_string).collect());

@@ -51,7 +51,9 @@ use bailiwick_actors::{
 };
 
 use self::{bulk::Lanes, home::Home};
-use super::{cancelled::Cancelled, fault, keys::Keys, machine_storage::Whereabouts};
+use super::{
+    cancelled::Cancelled, fault, keys::Keys, machine_storage::Whereabouts, storage::helper::client::StorageHelper,
+};
 use crate::agent::{WorkloadUser, directory::MachineDir};
 
 /// What a local provider has to know.
@@ -68,6 +70,8 @@ pub struct LocalConfig {
     pub node_key: [u8; 32],
     /// The user that workloads run as; the node's own if none is named.
     pub workload_user: Option<WorkloadUser>,
+    /// Does what only root can do with storage inside of machines; the node and its agents themselves if there is none.
+    pub storage_helper: Option<StorageHelper>,
 }
 
 impl fmt::Debug for LocalConfig {

@@ -146,6 +146,7 @@ impl Subject for Local {
             agent_command: [env!("CARGO_BIN_EXE_bailiwick"), "agent"].map(OsString::from).into(),
             node_key: [7; 32],
             workload_user: None,
+            storage_helper: None,
         };
         let provider = Arc::new(LocalProvider::new(config, self.clock()).unwrap());
         Ok(Ports { machines: Some(provider.clone()), volumes: Some(provider), filesystems: None })

@@ -77,6 +77,7 @@ impl Ground {
             agent_command,
             node_key: NODE_KEY,
             workload_user: None,
+            storage_helper: None,
         };
         LocalProvider::new(config, Arc::new(FixedClock)).unwrap()
     }

@@ -103,7 +103,7 @@ impl Sight for Disk {
     }
 
     fn room_for_loop(&self) -> Result<Seen<LoopRoom>, StorageError> {
-        Ok(Seen::It(LoopRoom::Full { why: "there are none at all" }))
+        Ok(Seen::It(LoopRoom::Full { why: "there are none at all".to_owned() }))
     }
 
     fn device(&self, device: &DeviceName) -> Result<Option<DeviceFacts>, StorageError> {

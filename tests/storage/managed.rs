@@ -172,8 +172,10 @@ async fn a_single_byte_anywhere_keeps_a_device_from_being_formatted() {
         };
         // Who writes while it is read, through the device or to its file, is noticed.
         let name: DeviceName = device.trim_start_matches("/dev/").parse().unwrap();
-        let Seen::It(behind) = KernelSight.loop_file(&name).unwrap() else { panic!("{device} shows a file") };
-        let counted = || KernelSight.writes(&name).unwrap();
+        let Seen::It(behind) = KernelSight::default().loop_file(&name).unwrap() else {
+            panic!("{device} shows a file")
+        };
+        let counted = || KernelSight::default().writes(&name).unwrap();
         let before = counted();
         assert_eq!(counted(), before, "looking changes nothing");
         for path in [&device, &behind.path] {

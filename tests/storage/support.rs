@@ -241,8 +241,8 @@ pub struct Providers {
 /// Whether this process may attach loop devices and mount. If not, that is said; where `BAILIWICK_CI` is set, it is a failure.
 pub fn may_mount() -> bool {
     let tools = SystemRunner::default();
-    let mut missing = missing_for_loop_volumes(&tools);
-    missing.extend(missing_for_filesystems(Way::Managed, &tools));
+    let mut missing = missing_for_loop_volumes(&tools, None);
+    missing.extend(missing_for_filesystems(Way::Managed, &tools, None));
     missing.dedup();
     let problem = if !missing.is_empty() {
         let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();

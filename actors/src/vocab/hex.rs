@@ -8,7 +8,6 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 /// The bytes that these digits stand for; none if they are no digits, or one is missing.
-#[cfg(any(test, feature = "testing"))]
 pub fn unhex(text: &str) -> Option<Vec<u8>> {
     let pair = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
     (0..text.len()).step_by(2).map(pair).collect()

@@ -38,9 +38,7 @@ pub use failure::FailureReason;
 pub use fault::{Fault, FaultClass, FaultCode, InvalidFaultCode};
 pub use guard::Guard;
 pub use harvest::{HarvestMode, InvalidHarvestMode};
-pub use hex::hex;
-#[cfg(any(test, feature = "testing"))]
-pub use hex::unhex;
+pub use hex::{hex, unhex};
 pub use hold::{AskedHold, HOLD_REASON_BYTES_MAX};
 pub use ids::{EffectId, InstanceId, InvalidName, Name, Uid, Zone, derived_uuid};
 pub use life::Life;

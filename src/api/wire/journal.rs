@@ -33,6 +33,34 @@ pub struct Checked {
     pub missing: Vec<String>,
 }
 
+/// `GET /v1/journal/head`: where the chain of a journal stood after a block, signed by its node. Whoever keeps it elsewhere can
+/// find out later whether anything up to there was changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SignedHead {
+    pub journal: Uuid,
+    /// The last entry of the block.
+    pub position: Position,
+    pub block: u64,
+    /// The chain value: BLAKE3 over all entries up to here, in hexadecimal.
+    pub hash: String,
+    /// When the last entry was made, in milliseconds since 1970.
+    pub time_ms: u64,
+    /// The node's public key (Ed25519), in hexadecimal.
+    pub key: String,
+    /// Over all of the above, in hexadecimal; `bailiwick help journal-format` tells how.
+    pub signature: String,
+}
+
+/// A block; none means the last one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HeadParameters {
+    /// Its number, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<u64>,
+}
+
 /// What damage affects, and how much of it `bailiwick journal salvage` recovers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

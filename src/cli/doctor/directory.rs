@@ -30,6 +30,7 @@ use crate::{
     config::tls_dir,
     node::place::{self, Twin},
     ownership,
+    providers::storage::helper::client::StorageHelper,
     words::{count, period},
 };
 
@@ -170,7 +171,27 @@ fn configuration(data_dir: &Path, named: Option<&Path>, now: Timestamp) -> Vec<F
     };
     let told = format!("{}: {}, all valid", file.display(), count(settings.count(), "setting"));
     let named = settings.value("tls_cert").map(|file| certificate(Path::new(file), now));
-    [Finding::ok("configuration", told)].into_iter().chain(named).collect()
+    let helper = settings.value("storage_helper").map(|socket| storage_helper(Path::new(socket)));
+    [Finding::ok("configuration", told)].into_iter().chain(named).chain(helper).collect()
+}
+
+/// The storage helper that the configuration names, if it can be read. What is wrong with it, [`findings`] tell.
+pub(super) fn helper_named(global: &Global, config: Option<&Path>) -> Option<StorageHelper> {
+    let named = config.map(Path::to_owned);
+    let file = named.or_else(|| session::data_dir(global).ok().map(|data_dir| data_dir.join(settings::FILE)))?;
+    ownership::check_file(&file).ok()?;
+    Settings::read(&file).ok()?.value("storage_helper").map(|socket| StorageHelper::at(Path::new(socket)))
+}
+
+fn storage_helper(socket: &Path) -> Finding {
+    match StorageHelper::at(socket).reach() {
+        Ok(()) => Finding::ok("storage-helper", format!("answers on {}", socket.display())),
+        Err(error) => Finding::problem(
+            "storage-helper",
+            error.to_string(),
+            "start it as root: `bailiwick storage-helper`; until then storage inside of machines waits",
+        ),
+    }
 }
 
 /// A certificate of somebody else's.

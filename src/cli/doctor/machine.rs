@@ -9,26 +9,36 @@ use std::{
 use super::{Finding, trial};
 use crate::{
     cli::{exit::CliError, limits},
-    providers::storage::{Missing, SystemRunner, Way, missing_for_filesystems, missing_for_loop_volumes},
+    providers::storage::{
+        Missing, SystemRunner, Way, helper::client::StorageHelper, missing_for_filesystems, missing_for_loop_volumes,
+    },
 };
 
-pub(super) fn findings() -> Result<Vec<Finding>, CliError> {
-    let mut findings = vec![user(), memory(), open_files(), control_groups(), user_namespaces()];
+pub(super) fn findings(helper: Option<&StorageHelper>) -> Result<Vec<Finding>, CliError> {
+    let mut findings = vec![user(helper), memory(), open_files(), control_groups(), user_namespaces()];
     findings.extend(["etcd", "etcdctl"].map(program));
     let runner = SystemRunner::default();
     let missing = [
-        ("loop-volumes", missing_for_loop_volumes(&runner)),
-        ("tmpfs", missing_for_filesystems(Way::Tmpfs, &runner)),
-        ("filesystems-on-volumes", missing_for_filesystems(Way::Managed, &runner)),
+        ("loop-volumes", missing_for_loop_volumes(&runner, helper)),
+        ("tmpfs", missing_for_filesystems(Way::Tmpfs, &runner, helper)),
+        ("filesystems-on-volumes", missing_for_filesystems(Way::Managed, &runner, helper)),
     ];
     for (check, missing) in missing {
-        findings.push(if missing.is_empty() { trial::finding(check)? } else { lacks(check, &missing) });
+        findings.push(match (&missing[..], helper) {
+            // It works where the node's machines lie and nowhere else, so there is nothing to be tried.
+            ([], Some(_)) => Finding::ok(check, "left to the storage helper"),
+            ([], None) => trial::finding(check)?,
+            (missing, _) => lacks(check, missing),
+        });
     }
     Ok(findings)
 }
 
-fn user() -> Finding {
+fn user(helper: Option<&StorageHelper>) -> Finding {
     let user = rustix::process::geteuid();
+    if helper.is_some() && !user.is_root() {
+        return Finding::ok("user", format!("user {}, with a storage helper", user.as_raw()));
+    }
     if user.is_root() {
         return Finding::note(
             "user",
@@ -36,8 +46,12 @@ fn user() -> Finding {
             "start the node with --workload-user NAME to keep them from it; `bailiwick help security` tells more",
         );
     }
-    let told = format!("user {}: machines get no mounts and no loop devices", user.as_raw());
-    Finding::note("user", told, "run the node as root if storage on this machine is wanted; everything else works")
+    let told = format!("user {}: machines get mounts and loop devices from a storage helper only", user.as_raw());
+    Finding::note(
+        "user",
+        told,
+        "run `bailiwick storage-helper` as root if storage on this machine is wanted; everything else works",
+    )
 }
 
 fn memory() -> Finding {
@@ -110,7 +124,7 @@ fn program(name: &'static str) -> Finding {
 fn lacks(check: &'static str, missing: &[Missing]) -> Finding {
     let names: Vec<String> = missing.iter().map(ToString::to_string).collect();
     let next = if missing.contains(&Missing::Rights) {
-        "run the node as root, or leave it: storage of that kind is refused, and everything else works"
+        "run a storage helper, see `bailiwick help security`, or leave it: storage of that kind is refused"
     } else {
         "install util-linux and e2fsprogs, and let a container have the host's loop devices"
     };
@@ -128,7 +142,7 @@ mod tests {
         assert_eq!(rights.level, Level::Note);
         let told = "cannot be had, this machine lacks the right to mount and to attach devices, the program mount";
         assert_eq!(rights.finding, told);
-        assert!(rights.next.expect("advice").starts_with("run the node as root"));
+        assert!(rights.next.expect("advice").starts_with("run a storage helper"));
         let devices = lacks("loop-volumes", &[Missing::LoopDevices]);
         assert!(devices.next.expect("advice").contains("loop devices"));
     }

@@ -110,6 +110,13 @@ impl<const N: usize> Table<N> {
     }
 }
 
+impl Table {
+    /// What is told of one thing, a field in each row.
+    pub fn fields() -> Self {
+        Self::of([Column::always("FIELD"), Column::always("VALUE")])
+    }
+}
+
 impl Default for Table {
     fn default() -> Self {
         Self::of([Column::always(""), Column::always("")])

@@ -155,7 +155,11 @@ pub fn delete(inner: &Inner, id: EffectId) -> Result<(), Fault> {
     }
     let _lock = end_machine(&directory)?;
     crash::point("local-after-ending");
-    Handle::current().block_on(machine_storage::release(&directory.storage(), &inner.clock))?;
+    Handle::current().block_on(machine_storage::release(
+        &directory.storage(),
+        &inner.clock,
+        inner.config.storage_helper.as_ref(),
+    ))?;
     crash::point("local-after-letting-go");
     home::discard(directory.path()).or_fault("remove the machine's directory")
 }

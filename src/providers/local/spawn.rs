@@ -1,6 +1,7 @@
 //! Starting an agent.
 
 use std::{
+    ffi::OsStr,
     os::unix::process::CommandExt,
     process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc::{Receiver, SyncSender, sync_channel},
@@ -33,6 +34,12 @@ pub fn start_agent(config: &LocalConfig, directory: &MachineDir) -> Result<Recei
         .arg("--effect")
         .arg(directory.effect().to_string())
         .args(config.workload_user.map(|user| format!("--workload-user={user}")))
+        .args(
+            config
+                .storage_helper
+                .iter()
+                .flat_map(|helper| [OsStr::new("--storage-helper"), helper.socket().as_os_str()]),
+        )
         .env_clear()
         .current_dir(directory.path())
         .process_group(0)

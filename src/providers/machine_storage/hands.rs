@@ -13,19 +13,22 @@ use crate::{
     agent::storage::{Done, Hands},
     api::wire::storage::{Device, Job},
     clock::SystemClock,
-    providers::storage::StorageError,
+    providers::storage::{StorageError, helper::client::StorageHelper},
 };
 
-/// The hands of the machine in this directory.
-pub fn hands(machine: PathBuf) -> Arc<dyn Hands> {
+/// The hands of the machine in this directory; what only root can do is done by the storage helper on this socket, if one is
+/// named.
+pub fn hands(machine: PathBuf, helper: Option<PathBuf>) -> Arc<dyn Hands> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    Arc::new(Own { storage: machine.join("storage"), clock, kit: Mutex::default() })
+    let helper = helper.map(|socket| StorageHelper::at(&socket));
+    Arc::new(Own { storage: machine.join("storage"), clock, helper, kit: Mutex::default() })
 }
 
 /// The kit of this machine, made when it is needed first: most machines have no storage of their own.
 struct Own {
     storage: PathBuf,
     clock: Arc<dyn Clock>,
+    helper: Option<StorageHelper>,
     kit: Mutex<Option<Kit>>,
 }
 
@@ -41,7 +44,7 @@ impl Own {
         if let Some(kit) = &*kit {
             return Ok(kit.clone());
         }
-        let new = Kit::at(&self.storage, &self.clock)?;
+        let new = Kit::at(&self.storage, &self.clock, self.helper.as_ref())?;
         // The agent before this one may have been killed while it wrote.
         new.clear_unfinished()?;
         Ok(kit.insert(new).clone())

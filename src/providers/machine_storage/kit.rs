@@ -11,7 +11,9 @@ use serde_json::Value;
 
 use crate::{
     api::wire::storage::{Device, Job, Work},
-    providers::storage::{Filesystems, Ground, LoopVolumes, StorageError, SystemRunner, Way, make_directory, plugged},
+    providers::storage::{
+        Filesystems, Ground, LoopVolumes, StorageError, Way, helper::client::StorageHelper, make_directory, plugged,
+    },
 };
 
 /// The providers that work inside of machines.
@@ -29,17 +31,15 @@ pub struct Kit {
 }
 
 impl Kit {
-    /// The storage in a machine's directory; its own directories are made if they are not there, the machine's is not.
+    /// The storage in a machine's directory; its own directories are made if they are not there, the machine's is not. What
+    /// only root can do is done by the helper, if there is one.
     ///
     /// # Errors
     /// If they cannot be made, or others could change them.
-    pub fn at(storage: &Path, clock: &Arc<dyn Clock>) -> Result<Self, StorageError> {
+    pub fn at(storage: &Path, clock: &Arc<dyn Clock>, helper: Option<&StorageHelper>) -> Result<Self, StorageError> {
         make_directory(storage)
             .map_err(|source| StorageError::Io { doing: "make the machine's storage directory", source })?;
-        let ground = |name: &str| {
-            let runner = Arc::new(SystemRunner::default());
-            Ground::of_this_machine(&storage.join(name), &[], runner).map(Arc::new)
-        };
+        let ground = |name: &str| Ground::of_node(&storage.join(name), helper).map(Arc::new);
         let volumes = ground("volumes")?;
         Ok(Self {
             volumes: LoopVolumes::new(volumes.clone(), clock.clone()),
@@ -141,7 +141,7 @@ mod tests {
         let machine = scratch.path().join("machine");
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         // when somebody who knew it asks for its storage
-        let found = Kit::at(&machine.join("storage"), &clock);
+        let found = Kit::at(&machine.join("storage"), &clock, None);
         // then there is none, and nothing was made
         assert!(found.is_err());
         assert!(!machine.exists());

@@ -17,7 +17,7 @@ use tokio::time::sleep;
 use super::{Desk, Kit};
 use crate::{
     api::wire::storage::{Job, Work},
-    providers::storage::StorageError,
+    providers::storage::{StorageError, helper::client::StorageHelper},
 };
 
 /// Where a machine is, as far as its storage is concerned.
@@ -41,6 +41,8 @@ pub struct Inside {
     pub desk: Arc<Desk>,
     pub locate: Locate,
     pub clock: Arc<dyn Clock>,
+    /// Does what only root can do.
+    pub helper: Option<StorageHelper>,
 }
 
 /// The storage of one provider in one machine.
@@ -165,7 +167,8 @@ impl One {
         if matches!(WithoutMachine::of(&work), WithoutMachine::Refused) {
             return Err(self.unavailable("has ended"));
         }
-        let kit = Kit::at(&storage, &self.inside.clock).map_err(StorageError::into_fault)?;
+        let kit =
+            Kit::at(&storage, &self.inside.clock, self.inside.helper.as_ref()).map_err(StorageError::into_fault)?;
         kit.carry_out(Job { id: uuid::Uuid::new_v4(), provider: self.inside.provider.clone(), work }).await
     }
 

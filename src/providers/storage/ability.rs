@@ -5,7 +5,7 @@ use std::{fmt, path::Path};
 
 use rustix::thread::{CapabilitySet, capabilities};
 
-use super::{SystemRunner, Way};
+use super::{SystemRunner, Way, helper::client::StorageHelper};
 
 /// Something that is missing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,10 +28,11 @@ impl fmt::Display for Missing {
     }
 }
 
-/// What is missing for volumes on loop devices; nothing if they can be had.
-pub fn missing_for_loop_volumes(runner: &SystemRunner) -> Vec<Missing> {
-    let mut missing = missing_of(runner, &["fallocate", "losetup"], true);
-    if !Path::new("/dev/loop-control").exists() {
+/// What is missing for volumes on loop devices; nothing if they can be had. What a storage helper sees is not looked at: it
+/// says so when it is asked for one.
+pub fn missing_for_loop_volumes(runner: &SystemRunner, helper: Option<&StorageHelper>) -> Vec<Missing> {
+    let mut missing = missing_of(runner, &["fallocate", "losetup"], helper.is_none());
+    if helper.is_none() && !Path::new("/dev/loop-control").exists() {
         missing.push(Missing::LoopDevices);
     }
     missing
@@ -40,8 +41,9 @@ pub fn missing_for_loop_volumes(runner: &SystemRunner) -> Vec<Missing> {
 /// What is missing for this way to have filesystems; nothing if they can be had.
 ///
 /// Disks that are partitioned need `sgdisk` too; most volumes are none, so it is not asked for.
-pub fn missing_for_filesystems(way: Way, runner: &SystemRunner) -> Vec<Missing> {
+pub fn missing_for_filesystems(way: Way, runner: &SystemRunner, helper: Option<&StorageHelper>) -> Vec<Missing> {
     match way {
+        Way::Tmpfs | Way::Managed | Way::Rootfs if helper.is_some() => missing_of(runner, &["df"], false),
         Way::Tmpfs => missing_of(runner, &["df", "mount", "umount"], true),
         Way::Managed => missing_of(runner, &["df", "mkfs.ext4", "mount", "umount"], true),
         // Where nothing can be bound, an empty directory on the same filesystem serves.
@@ -68,11 +70,11 @@ mod tests {
     #[test]
     fn what_is_missing_is_named() {
         let nowhere = SystemRunner { directories: Vec::new(), ..SystemRunner::default() };
-        let missing = missing_for_loop_volumes(&nowhere);
+        let missing = missing_for_loop_volumes(&nowhere, None);
         assert!(missing.contains(&Missing::Program("losetup")) && missing.contains(&Missing::Program("fallocate")));
         assert_eq!(missing.contains(&Missing::Rights), !has_rights());
-        assert_eq!(missing_for_filesystems(Way::Directory { capacity: Default::default() }, &nowhere), []);
-        assert!(!missing_for_filesystems(Way::Rootfs, &nowhere).contains(&Missing::Rights));
+        assert_eq!(missing_for_filesystems(Way::Directory { capacity: Default::default() }, &nowhere, None), []);
+        assert!(!missing_for_filesystems(Way::Rootfs, &nowhere, None).contains(&Missing::Rights));
         assert_eq!(Missing::Program("losetup").to_string(), "the program losetup");
     }
 }

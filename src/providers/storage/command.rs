@@ -7,11 +7,15 @@ use std::fmt;
 
 use bailiwick_actors::vocab::SizeMib;
 
-use super::{AbsPath, DeviceName, Tag};
+use super::{AbsPath, DeviceName, Tag, helper::wire::Verb};
 
 /// One command.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Command(Vec<String>);
+pub struct Command {
+    argv: Vec<String>,
+    /// What the storage helper is asked for in its place, if only root can do it.
+    verb: Option<Verb>,
+}
 
 /// What `df` is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +28,11 @@ pub enum DfField {
 
 impl Command {
     fn of<const N: usize>(arguments: [&str; N]) -> Self {
-        Self(arguments.map(str::to_owned).into())
+        Self { argv: arguments.map(str::to_owned).into(), verb: None }
+    }
+
+    fn of_root(self, verb: Verb) -> Self {
+        Self { verb: Some(verb), ..self }
     }
 
     /// Reserves the space of a file.
@@ -34,20 +42,27 @@ impl Command {
 
     /// Which loop devices a file has.
     pub fn losetup_find(file: &AbsPath) -> Self {
-        Self::of(["losetup", "-j", file.as_str()])
+        Self::of(["losetup", "-j", file.as_str()]).of_root(Verb::FindLoop { file: file.clone() })
     }
 
     /// Gives a file a loop device.
     pub fn losetup_attach(file: &AbsPath, read_only: bool) -> Self {
-        if read_only {
+        let command = if read_only {
             Self::of(["losetup", "-f", "--show", "-r", "--", file.as_str()])
         } else {
             Self::of(["losetup", "-f", "--show", "--", file.as_str()])
-        }
+        };
+        command.of_root(Verb::AttachLoop { file: file.clone(), read_only })
+    }
+
+    /// The inode behind a loop device, and the device that it is on.
+    pub(super) fn losetup_behind(device: &DeviceName) -> Self {
+        Self::of(["losetup", "--noheadings", "--output", "BACK-INO,BACK-MAJ:MIN", device.path().as_str()])
     }
 
     pub fn losetup_detach(device: &DeviceName) -> Self {
-        Self::of(["losetup", "-d", device.path().as_str()])
+        let command = Self::of(["losetup", "-d", device.path().as_str()]);
+        command.of_root(Verb::DetachLoop { device: device.clone() })
     }
 
     /// One fact about the filesystem that a path is on.
@@ -61,30 +76,33 @@ impl Command {
     }
 
     pub fn mount_bind(source: &AbsPath, target: &AbsPath, read_only: bool) -> Self {
-        if read_only {
+        let command = if read_only {
             Self::of(["mount", "--bind", "-o", "ro", "--", source.as_str(), target.as_str()])
         } else {
             Self::of(["mount", "--bind", "--", source.as_str(), target.as_str()])
-        }
+        };
+        command.of_root(Verb::MountDirectory { directory: source.clone(), at: target.clone(), read_only })
     }
 
     /// The options come last, so there is no room for `--`; the operands are a tag and an absolute path.
     pub fn mount_tmpfs(tag: &Tag, target: &AbsPath, size: SizeMib, read_only: bool) -> Self {
         let options = format!("size={}m{}", size.0, if read_only { ",ro" } else { "" });
-        Self::of(["mount", "-t", "tmpfs", &tag.to_string(), target.as_str(), "-o", &options])
+        let command = Self::of(["mount", "-t", "tmpfs", &tag.to_string(), target.as_str(), "-o", &options]);
+        command.of_root(Verb::MountMemory { tag: tag.clone(), size, at: target.clone(), read_only })
     }
 
     pub fn mount_device(device: &DeviceName, target: &AbsPath, read_only: bool) -> Self {
-        let device = device.path();
-        if read_only {
-            Self::of(["mount", "-o", "ro", "--", device.as_str(), target.as_str()])
+        let path = device.path();
+        let command = if read_only {
+            Self::of(["mount", "-o", "ro", "--", path.as_str(), target.as_str()])
         } else {
-            Self::of(["mount", "--", device.as_str(), target.as_str()])
-        }
+            Self::of(["mount", "--", path.as_str(), target.as_str()])
+        };
+        command.of_root(Verb::MountDevice { device: device.clone(), at: target.clone(), read_only })
     }
 
     pub fn unmount(target: &AbsPath) -> Self {
-        Self::of(["umount", "--", target.as_str()])
+        Self::of(["umount", "--", target.as_str()]).of_root(Verb::Unmount { at: target.clone() })
     }
 
     /// Removes every trace of a partition table.
@@ -98,27 +116,38 @@ impl Command {
     }
 
     pub fn make_ext4(device: &DeviceName) -> Self {
-        Self::of(["mkfs.ext4", "--", device.path().as_str()])
+        Self::of(["mkfs.ext4", "--", device.path().as_str()]).of_root(Verb::MakeExt4 { device: device.clone() })
+    }
+
+    /// The same, with a root directory that belongs to somebody else.
+    pub(super) fn make_ext4_for(device: &DeviceName, (user, group): (u32, u32)) -> Self {
+        let owner = format!("root_owner={user}:{group}");
+        Self::of(["mkfs.ext4", "-E", &owner, "--", device.path().as_str()])
+    }
+
+    /// What the storage helper is asked for in its place; none if anybody can run it.
+    pub(super) fn verb(&self) -> Option<&Verb> {
+        self.verb.as_ref()
     }
 
     pub fn program(&self) -> &str {
-        self.0.first().map_or("", String::as_str)
+        self.argv.first().map_or("", String::as_str)
     }
 
     /// What follows the program.
     pub fn arguments(&self) -> &[String] {
-        self.0.get(1..).unwrap_or_default()
+        self.argv.get(1..).unwrap_or_default()
     }
 
     /// Program and arguments.
     #[cfg(feature = "testing")]
     pub fn argv(&self) -> &[String] {
-        &self.0
+        &self.argv
     }
 }
 
 impl fmt::Debug for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", self.0)
+        write!(f, "{:?}", self.argv)
     }
 }

@@ -60,7 +60,7 @@ pub enum StorageError {
         "no loop device is free: {why}; detach another volume of provider `loop` here, have the host give this one more \
          loop devices, or use a volume of provider `local` or a filesystem of provider `directory`, which need none"
     )]
-    NoLoopDevice { why: &'static str },
+    NoLoopDevice { why: String },
     #[error("the file of {tag} is missing or not ours")]
     BackingFile { tag: Tag },
     #[error("there is no file at {place} to import")]
@@ -98,7 +98,7 @@ pub enum StorageError {
 
 impl StorageError {
     /// The code that decides what comes next.
-    fn code(&self) -> FaultCode {
+    pub(super) fn code(&self) -> FaultCode {
         match self {
             Self::BadPath { .. }
             | Self::BadDeviceName { .. }

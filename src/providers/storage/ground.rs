@@ -8,9 +8,10 @@ use rustix::fs::Mode;
 use uuid::Uuid;
 
 use super::{
-    AbsPath, Command, Content, DeviceName, DfField, Found, KernelSight, Mount, Runner, Seen, Sight, StorageError, Tag,
-    Tree, Turn, boot_table,
+    AbsPath, Command, Content, DeviceName, DfField, Found, HelpedRunner, KernelSight, Mount, Runner, Seen, Sight,
+    StorageError, SystemRunner, Tag, Tree, Turn, boot_table,
     error::{Doing, Step},
+    helper::client::StorageHelper,
 };
 
 /// One machine's ground for storage.
@@ -83,8 +84,19 @@ impl Ground {
             roots.push(plain(root)?);
         }
         let page_size_mib = (rustix::param::page_size() >> 20) as u64;
-        let sight = Arc::new(KernelSight);
+        let sight = Arc::new(KernelSight::default());
         Ok(Self { tree, storage_dir, runner, sight, mount_roots: roots, boot_table: None, page_size_mib })
+    }
+
+    /// The same for a node: with the help of a process of root's, if there is one.
+    ///
+    /// # Errors
+    /// As of [`of_this_machine`](Self::of_this_machine).
+    pub fn of_node(storage_dir: &Path, helper: Option<&StorageHelper>) -> Result<Self, StorageError> {
+        let own = SystemRunner::default();
+        let Some(helper) = helper else { return Self::of_this_machine(storage_dir, &[], Arc::new(own)) };
+        let ground = Self::of_this_machine(storage_dir, &[], Arc::new(HelpedRunner { own, helper: helper.clone() }))?;
+        Ok(Self { sight: Arc::new(KernelSight { helper: Some(helper.clone()) }), ..ground })
     }
 
     /// Removes the records that were begun by somebody who was killed. Nobody may be at work here.

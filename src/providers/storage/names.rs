@@ -3,6 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use bailiwick_actors::vocab::EffectId;
+use serde::{Deserialize, Serialize};
 
 use super::StorageError;
 
@@ -16,7 +17,8 @@ pub enum TagKind {
 /// The name of a volume or filesystem as its files and mounts bear it: `volume-3`, `filesystem-0-1`, `volume-<uuid>`.
 ///
 /// It holds letters, digits and hyphens, begins with its kind, and so is never a path, an option or a hidden file.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Tag {
     kind: TagKind,
     key: String,
@@ -79,7 +81,8 @@ impl fmt::Debug for Tag {
 }
 
 /// An absolute path in its one form: no `.`, no `..`, no doubled or trailing slash, no control characters.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct AbsPath(String);
 
 impl AbsPath {
@@ -150,7 +153,8 @@ impl fmt::Debug for AbsPath {
 }
 
 /// The kernel's name of a block device, without `/dev/`.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct DeviceName(String);
 
 impl DeviceName {
@@ -194,6 +198,46 @@ impl fmt::Display for DeviceName {
 impl fmt::Debug for DeviceName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.0)
+    }
+}
+
+impl TryFrom<String> for Tag {
+    type Error = StorageError;
+    fn try_from(text: String) -> Result<Self, StorageError> {
+        let found = [TagKind::Volume, TagKind::Filesystem].into_iter().find_map(|kind| Self::parse(kind, &text));
+        found.ok_or_else(|| StorageError::InvalidVolumeId { text: cut(&text) })
+    }
+}
+
+impl TryFrom<String> for AbsPath {
+    type Error = StorageError;
+    fn try_from(text: String) -> Result<Self, StorageError> {
+        text.parse()
+    }
+}
+
+impl TryFrom<String> for DeviceName {
+    type Error = StorageError;
+    fn try_from(text: String) -> Result<Self, StorageError> {
+        text.parse()
+    }
+}
+
+impl From<Tag> for String {
+    fn from(tag: Tag) -> Self {
+        tag.to_string()
+    }
+}
+
+impl From<AbsPath> for String {
+    fn from(path: AbsPath) -> Self {
+        path.0
+    }
+}
+
+impl From<DeviceName> for String {
+    fn from(device: DeviceName) -> Self {
+        device.0
     }
 }
 

@@ -62,8 +62,9 @@ pub fn held_beneath(directory: &Path) -> Result<Option<String>, StorageError> {
     if let Some(mount) = mounts()?.into_iter().find(|mount| is_beneath(&mount.path)) {
         return Ok(Some(format!("{} is still mounted", mount.path)));
     }
-    for device in KernelSight.loop_devices()? {
-        if matches!(KernelSight.loop_file(&device)?, Seen::It(file) if is_beneath(&file.path)) {
+    let sight = KernelSight::default();
+    for device in sight.loop_devices()? {
+        if matches!(sight.loop_file(&device)?, Seen::It(file) if is_beneath(&file.path)) {
             return Ok(Some(format!("{device} is still backed by a file of the machine")));
         }
     }

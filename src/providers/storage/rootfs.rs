@@ -81,9 +81,7 @@ pub async fn attach(
 
 /// Whether the command was run and said no.
 fn is_refusal(error: &StorageError) -> bool {
-    use super::RunError;
-    let StorageError::Command { source, .. } = error else { return false };
-    matches!(source, RunError::Failed { exit: Some(_), .. } | RunError::NotInstalled { .. })
+    matches!(error, StorageError::Command { source, .. } if source.is_refusal())
 }
 
 fn claim_path(ground: &Ground, tag: &Tag) -> AbsPath {

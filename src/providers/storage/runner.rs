@@ -2,7 +2,7 @@
 
 use std::{
     fmt, io,
-    os::fd::OwnedFd,
+    os::fd::{AsFd, OwnedFd},
     path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
@@ -15,7 +15,13 @@ use tokio::{
 };
 use tracing::debug;
 
-use super::{Command, Turn};
+use super::{
+    Command, Turn,
+    helper::{
+        client::{HelperError, StorageHelper},
+        wire::Verb,
+    },
+};
 use crate::providers::fault::code_of;
 
 /// Runs commands one at a time for whoever asks.
@@ -41,6 +47,8 @@ pub enum RunError {
     TooMuch { program: String, bytes_max: usize },
     #[error("{program} printed something that is not UTF-8")]
     NotText { program: String },
+    #[error(transparent)]
+    Helper(HelperError),
 }
 
 impl RunError {
@@ -53,6 +61,16 @@ impl RunError {
             Self::Failed { exit: None, .. } | Self::TooMuch { .. } => FaultCode::Aborted,
             Self::TimedOut { .. } => FaultCode::DeadlineExceeded,
             Self::NotText { .. } => FaultCode::Internal,
+            Self::Helper(error) => error.code(),
+        }
+    }
+
+    /// Whether it was tried and did not work, so that something else may be tried instead.
+    pub(super) fn is_refusal(&self) -> bool {
+        match self {
+            Self::Failed { exit: Some(_), .. } | Self::NotInstalled { .. } => true,
+            Self::Helper(error) => matches!(error.code(), FaultCode::FailedPrecondition | FaultCode::PermissionDenied),
+            _ => false,
         }
     }
 }
@@ -96,7 +114,7 @@ impl SystemRunner {
         self.directories.iter().map(|directory| directory.join(program)).find(|path| is_plain && path.is_file())
     }
 
-    async fn run_to_end(&self, command: &Command, turn: &Turn) -> Result<String, RunError> {
+    pub(super) async fn run_to_end(&self, command: &Command, turn: &Turn) -> Result<String, RunError> {
         let program = || command.program().to_owned();
         let Some(path) = self.find(command.program()) else {
             return Err(RunError::NotInstalled { program: program() });
@@ -169,6 +187,40 @@ impl Runner for SystemRunner {
             debug!(?command, good = answer.is_ok(), "command run");
             answer
         })
+    }
+}
+
+/// Has the storage helper do what only root can do, and runs the rest itself.
+#[derive(Clone, Debug)]
+pub struct HelpedRunner {
+    pub own: SystemRunner,
+    pub helper: StorageHelper,
+}
+
+impl HelpedRunner {
+    async fn ask(&self, verb: Verb, turn: &Turn) -> Result<String, RunError> {
+        let cannot_ask = |source| RunError::CannotRun { program: "the storage helper".to_owned(), source };
+        let share = turn.share().map_err(cannot_ask)?;
+        let helper = self.helper.clone();
+        let asked = tokio::task::spawn_blocking(move || helper.ask(&verb, Some(share.as_fd()))).await;
+        let answer = asked.map_err(|error| cannot_ask(io::Error::other(error)))?;
+        if !answer.as_ref().is_err_and(HelperError::may_still_run) {
+            turn.unshare();
+        }
+        answer.map_err(RunError::Helper)
+    }
+}
+
+impl Runner for HelpedRunner {
+    fn run<'a>(&'a self, command: &'a Command, turn: &'a Turn) -> Answer<'a, Result<String, RunError>> {
+        match command.verb().cloned() {
+            None => self.own.run(command, turn),
+            Some(verb) => Box::pin(async move {
+                let answer = self.ask(verb, turn).await;
+                debug!(?command, good = answer.is_ok(), "storage helper asked");
+                answer
+            }),
+        }
     }
 }
 

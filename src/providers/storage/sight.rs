@@ -19,6 +19,10 @@ use super::{
     attribute::{attribute, block_class},
     content,
     error::Doing,
+    helper::{
+        client::{HelperError, StorageHelper},
+        wire::Verb,
+    },
     written,
 };
 
@@ -88,12 +92,12 @@ pub struct LoopFile {
 }
 
 /// Whether one more loop device can be had.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoopRoom {
     Free,
     /// None, and this is why.
     Full {
-        why: &'static str,
+        why: String,
     },
 }
 
@@ -105,7 +109,7 @@ impl LoopRoom {
         if has_free || nodes_appear {
             return Self::Free;
         }
-        Self::Full { why: "all visible ones are in use, and new ones would not appear here" }
+        Self::Full { why: "all visible ones are in use, and new ones would not appear here".to_owned() }
     }
 }
 
@@ -148,8 +152,59 @@ impl Identity {
 }
 
 /// Looks at this machine.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct KernelSight;
+#[derive(Clone, Debug, Default)]
+pub struct KernelSight {
+    /// Opens devices for us, where only root can.
+    pub helper: Option<StorageHelper>,
+}
+
+impl KernelSight {
+    /// Opens `/dev/<name>`, if that is the device of this number and no link to it.
+    fn open(&self, device: &DeviceName, number: &str, exclusive: bool) -> io::Result<File> {
+        let file = match &self.helper {
+            Some(helper) => helper.open(device, exclusive)?,
+            None => open_node(device, exclusive)?,
+        };
+        let found = file.metadata()?;
+        let found_number = format!("{}:{}", rustix::fs::major(found.rdev()), rustix::fs::minor(found.rdev()));
+        if found.file_type().is_block_device() && found_number == number {
+            return Ok(file);
+        }
+        Err(io::Error::other("the node in /dev is another device"))
+    }
+
+    fn in_use(&self, device: &DeviceName, number: &str) -> Result<Option<&'static str>, StorageError> {
+        let class = block_class(device);
+        let partitions = fs::read_dir(&class).doing("list a device")?.filter_map(Result::ok).map(|entry| entry.path());
+        let partitions: Vec<PathBuf> = partitions.filter(|path| path.join("partition").exists()).collect();
+        let mut numbers = vec![number.to_owned()];
+        for partition in &partitions {
+            numbers.extend(attribute(&partition.join("dev"))?);
+        }
+        if mounts()?.iter().any(|mount| numbers.contains(&mount.device)) {
+            return Ok(Some("it is mounted"));
+        }
+        let has_holders =
+            |path: &PathBuf| fs::read_dir(path.join("holders")).is_ok_and(|mut held| held.next().is_some());
+        if has_holders(&class) || partitions.iter().any(has_holders) {
+            return Ok(Some("another device is built on it"));
+        }
+        // Exclusive opening fails if anybody has claimed it: a filesystem of another namespace, swap, an array.
+        match self.open(device, number, true) {
+            Err(error) if error.raw_os_error() == Some(Errno::BUSY.raw_os_error()) => {
+                Ok(Some("the kernel has it in use"))
+            }
+            opened => opened.doing("open a device").map(|_| None),
+        }
+    }
+}
+
+/// Opens `/dev/<name>` for reading, whatever it is.
+pub(super) fn open_node(device: &DeviceName, exclusive: bool) -> io::Result<File> {
+    let mut flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    flags.set(OFlags::EXCL, exclusive);
+    Ok(File::from(rustix::fs::open(device.path().as_str(), flags, Mode::empty())?))
+}
 
 impl Sight for KernelSight {
     fn mounted_at(&self, path: &AbsPath) -> Result<Seen<Mount>, StorageError> {
@@ -177,8 +232,16 @@ impl Sight for KernelSight {
     }
 
     fn room_for_loop(&self) -> Result<Seen<LoopRoom>, StorageError> {
+        if let Some(helper) = &self.helper {
+            return Ok(match helper.ask(&Verb::RoomForLoop, None) {
+                Ok(_) => Seen::It(LoopRoom::Free),
+                Err(HelperError::NoRoom { why }) => Seen::It(LoopRoom::Full { why }),
+                // It says so itself when it is asked for one.
+                Err(_) => Seen::CannotTell,
+            });
+        }
         let flags = OFlags::RDWR | OFlags::CLOEXEC;
-        let full = |why| Ok(Seen::It(LoopRoom::Full { why }));
+        let full = |why: &str| Ok(Seen::It(LoopRoom::Full { why: why.to_owned() }));
         match rustix::fs::open("/dev/loop-control", flags, Mode::empty()) {
             Ok(_) => (),
             Err(Errno::NOENT) => return full("there is no /dev/loop-control"),
@@ -207,13 +270,13 @@ impl Sight for KernelSight {
             return Ok(None);
         }
         let bytes = sectors.saturating_mul(512);
-        let in_use = in_use(device, &number)?;
+        let in_use = self.in_use(device, &number)?;
         Ok(Some(DeviceFacts { identity: identity(device, loop_file, bytes)?, number, bytes, in_use }))
     }
 
     fn content(&self, device: &DeviceName) -> Result<Content, StorageError> {
         let Some(facts) = self.device(device)? else { return Err(StorageError::BackingVolumeNotAttached) };
-        let file = open(device, &facts.number, OFlags::empty()).doing("open a device")?;
+        let file = self.open(device, &facts.number, false).doing("open a device")?;
         written::settle(&file).doing("sync a device")?;
         let behind = written::behind(self, device, facts.bytes)?;
         content::inspect(&file, behind.as_ref(), facts.bytes).doing("read a device")
@@ -221,7 +284,7 @@ impl Sight for KernelSight {
 
     fn writes(&self, device: &DeviceName) -> Result<Writes, StorageError> {
         let Some(facts) = self.device(device)? else { return Err(StorageError::BackingVolumeNotAttached) };
-        open(device, &facts.number, OFlags::empty()).and_then(|file| file.sync_all()).doing("sync a device")?;
+        self.open(device, &facts.number, false).and_then(|file| file.sync_all()).doing("sync a device")?;
         let class = block_class(device);
         let counted = attribute(&class.join("stat"))?.unwrap_or_default();
         // Source: the kernel's Documentation/block/stat.rst. Requests to write would be wrong: a flush is one.
@@ -233,42 +296,8 @@ impl Sight for KernelSight {
 
     fn recognised(&self, device: &DeviceName) -> Result<Content, StorageError> {
         let Some(facts) = self.device(device)? else { return Err(StorageError::BackingVolumeNotAttached) };
-        let file = open(device, &facts.number, OFlags::empty()).doing("open a device")?;
+        let file = self.open(device, &facts.number, false).doing("open a device")?;
         content::recognised(&file, facts.bytes).doing("read a device")
-    }
-}
-
-/// Opens `/dev/<name>`, if that is the device of this number and no link to it.
-fn open(device: &DeviceName, number: &str, more: OFlags) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | more;
-    let file = File::from(rustix::fs::open(device.path().as_str(), flags, Mode::empty())?);
-    let found = file.metadata()?;
-    let found_number = format!("{}:{}", rustix::fs::major(found.rdev()), rustix::fs::minor(found.rdev()));
-    if found.file_type().is_block_device() && found_number == number {
-        return Ok(file);
-    }
-    Err(io::Error::other("the node in /dev is another device"))
-}
-
-fn in_use(device: &DeviceName, number: &str) -> Result<Option<&'static str>, StorageError> {
-    let class = block_class(device);
-    let partitions = fs::read_dir(&class).doing("list a device")?.filter_map(Result::ok).map(|entry| entry.path());
-    let partitions: Vec<PathBuf> = partitions.filter(|path| path.join("partition").exists()).collect();
-    let mut numbers = vec![number.to_owned()];
-    for partition in &partitions {
-        numbers.extend(attribute(&partition.join("dev"))?);
-    }
-    if mounts()?.iter().any(|mount| numbers.contains(&mount.device)) {
-        return Ok(Some("it is mounted"));
-    }
-    let has_holders = |path: &PathBuf| fs::read_dir(path.join("holders")).is_ok_and(|mut held| held.next().is_some());
-    if has_holders(&class) || partitions.iter().any(has_holders) {
-        return Ok(Some("another device is built on it"));
-    }
-    // Exclusive opening fails if anybody has claimed it: a filesystem of another namespace, swap, an array.
-    match open(device, number, OFlags::EXCL) {
-        Err(error) if error.raw_os_error() == Some(Errno::BUSY.raw_os_error()) => Ok(Some("the kernel has it in use")),
-        opened => opened.doing("open a device").map(|_| None),
     }
 }
 

@@ -59,7 +59,7 @@ impl Tree {
     }
 
     /// A directory, as something that others can be reached from.
-    fn reach(&self, path: &AbsPath) -> Result<OwnedFd, StorageError> {
+    pub(super) fn reach(&self, path: &AbsPath) -> Result<OwnedFd, StorageError> {
         let mut here = self.root.try_clone().doing("reach a directory")?;
         for part in path.parts() {
             here = match rustix::fs::openat(&here, part, WALK, Mode::empty()) {

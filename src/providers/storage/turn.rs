@@ -26,6 +26,8 @@ pub struct Turn {
     lock: OwnedFd,
     /// A command has a share and has not been seen to end.
     is_shared: AtomicBool,
+    /// It is somebody else's, who gives it back.
+    is_lent: bool,
 }
 
 /// Where the locks are, in the storage directory.
@@ -53,12 +55,17 @@ impl Turn {
             let ours = rustix::fs::fstat(&lock).doing("look at a lock")?;
             match rustix::fs::statat(&directory, name.as_str(), rustix::fs::AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(found) if (found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino) => {
-                    return Ok(Self { lock, is_shared: AtomicBool::new(false) });
+                    return Ok(Self { lock, is_shared: AtomicBool::new(false), is_lent: false });
                 }
                 Ok(_) | Err(Errno::NOENT) => (),
                 Err(errno) => return Err(errno).doing("look at a lock"),
             }
         }
+    }
+
+    /// A share of somebody else's turn, for the commands that are run in his name.
+    pub(super) fn lent(share: OwnedFd) -> Self {
+        Self { lock: share, is_shared: AtomicBool::new(false), is_lent: true }
     }
 
     /// A share for a command. Until [`unshare`](Self::unshare) the command may be running, whatever becomes of us.
@@ -81,7 +88,7 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        if !self.is_shared.load(Ordering::SeqCst) {
+        if !self.is_lent && !self.is_shared.load(Ordering::SeqCst) {
             // If this fails, closing the file does it.
             let _ = rustix::fs::flock(&self.lock, FlockOperation::Unlock);
         }

@@ -53,6 +53,8 @@ const ROOMS: &[&[&str]] = &[
     &["wire"],
     &["client"],
     &["agent"],
+    // Signed heads of the journal.
+    &["signing"],
     &["providers"],
     &["config"],
     // What a running node can be asked: the API serves it, `node` puts both together.

@@ -28,8 +28,8 @@ struct SampleLab {
 pub fn has_python() -> bool {
     let found = std::process::Command::new("python3").arg("--version").output().is_ok_and(|ran| ran.status.success());
     if !found {
-        assert!(std::env::var_os("BAILIWICK_CI").is_none(), "exec providers cannot be tested here: no python3");
-        writeln!(std::io::stderr().lock(), "NOT TESTED FOR REAL: the sample provider needs python3").unwrap();
+        assert!(std::env::var_os("BAILIWICK_CI").is_none(), "what needs Python cannot be tested here: no python3");
+        writeln!(std::io::stderr().lock(), "NOT TESTED FOR REAL: this needs python3").unwrap();
     }
     found
 }

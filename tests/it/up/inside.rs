@@ -34,12 +34,12 @@ const ONE_IN: u64 = 12;
 const POINTS_MAX: u64 = 5_000;
 
 /// What is mounted and attached from below a directory, as the kernel says; undone when the test ends.
-struct Kernel {
+pub(super) struct Kernel {
     below: PathBuf,
 }
 
 impl Kernel {
-    fn mounts(&self) -> Vec<String> {
+    pub(super) fn mounts(&self) -> Vec<String> {
         let table = fs::read_to_string("/proc/mounts").expect("the mounts");
         let paths = table.lines().filter_map(|line| line.split(' ').nth(1)).map(|path| path.replace("\\040", " "));
         let mut paths: Vec<String> = paths.filter(|path| Path::new(path).starts_with(&self.below)).collect();
@@ -70,15 +70,15 @@ impl Drop for Kernel {
 
 /// A lab, and what the kernel holds of it: that goes first.
 pub(super) struct Inside {
-    kernel: Kernel,
+    pub(super) kernel: Kernel,
     pub(super) lab: Lab,
 }
 
 /// None where the kernel cannot be asked for it; that is said, and where `BAILIWICK_CI` is set, it is a failure.
 pub(super) fn inside() -> Option<Inside> {
     let tools = SystemRunner::default();
-    let mut missing = missing_for_loop_volumes(&tools);
-    missing.extend(missing_for_filesystems(Way::Managed, &tools));
+    let mut missing = missing_for_loop_volumes(&tools, None);
+    missing.extend(missing_for_filesystems(Way::Managed, &tools, None));
     if missing.is_empty() {
         let lab = Lab::new();
         return Some(Inside { kernel: Kernel { below: lab.data().to_owned() }, lab });
@@ -103,7 +103,7 @@ impl Inside {
 
     /// Journal, mounts and devices tell the same.
     #[track_caller]
-    fn is_so(&self, when: &str) {
+    pub(super) fn is_so(&self, when: &str) {
         let fleet = fleet(&self.lab);
         let is_there = |life: Life| life != Life::Removed;
         let mut mounted = Vec::new();

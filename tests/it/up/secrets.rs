@@ -27,7 +27,9 @@ fn keys_and_tokens_are_nowhere_else() {
     said.push(lab.run(&["journal", "export", "-"]).code(0).out);
 
     let key = fs::read(lab.data().join("node.key")).expect("a key");
-    let mut secrets = vec![key.clone(), hex(&key).into_bytes()];
+    // The seed in the form that the key is kept in (RFC 8410).
+    let signing = fs::read(lab.data().join("signing.key")).expect("a key")[16..48].to_vec();
+    let mut secrets = vec![key.clone(), hex(&key).into_bytes(), hex(&signing).into_bytes(), signing];
     for (effect, _) in settled.machines.values() {
         let token = lab.local().join("machines").join(effect.to_string()).join("token");
         secrets.push(fs::read(token).expect("a token"));
@@ -43,7 +45,7 @@ fn keys_and_tokens_are_nowhere_else() {
     walk(lab.data(), &mut files);
     assert!(files.iter().any(|file| file.starts_with(lab.data().join("journal"))));
     for file in files {
-        let may = file.ends_with("node.key") || file.ends_with("token");
+        let may = ["node.key", "signing.key", "token"].iter().any(|name| file.ends_with(name));
         let content = if may || file.ends_with("disk.img") { Vec::new() } else { fs::read(&file).unwrap_or_default() };
         assert!(!has_any(&content, &secrets), "{} holds a secret", file.display());
     }
@@ -63,9 +65,14 @@ fn only_the_owner_may_look() {
     use std::os::unix::fs::PermissionsExt;
     let lab = Lab::new();
     let node = lab.stay();
-    for (place, mode) in
-        [("", 0o700), ("node.key", 0o600), ("node.sock", 0o600), ("local", 0o700), ("enrolment", 0o700)]
-    {
+    for (place, mode) in [
+        ("", 0o700),
+        ("node.key", 0o600),
+        ("signing.key", 0o600),
+        ("node.sock", 0o600),
+        ("local", 0o700),
+        ("enrolment", 0o700),
+    ] {
         let found = fs::metadata(lab.data().join(place)).expect("there").permissions().mode() & 0o777;
         assert_eq!(found, mode, "{place}: {found:o}");
     }
