@@ -20,6 +20,8 @@ mod sinks;
 #[cfg(feature = "server")]
 mod spans;
 mod told;
+#[cfg(any(test, not(feature = "server")))]
+mod wanted;
 
 use std::{
     io,

@@ -6,9 +6,9 @@ use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 use bailiwick_actors::{ports::Clock, shell::Providers, vocab::Name};
 use bailiwick_journal::LocalJournal;
 
-use super::StartError;
+use super::{StartError, wanted::of_server};
 use crate::{
-    config::{Config, LocalMachines},
+    config::Config,
     handle::Handle,
     providers::{enrolment::Enrolments, machine_storage::Desk},
 };
@@ -24,13 +24,10 @@ impl Listening {
 
 /// Whether this program can do what is wanted.
 pub(super) fn check(config: &Config) -> Result<(), StartError> {
-    let wanted = match config {
-        Config { listen: true, .. } => "the node's socket (`Config::without_socket` does without)",
-        Config { network: Some(_), .. } => "a node on the network",
-        Config { local: LocalMachines::With { .. }, .. } => "local machines, whose agents report on a socket",
-        _ => return Ok(()),
-    };
-    Err(StartError::NotBuilt { wanted, feature: "server" })
+    match of_server(config) {
+        None => Ok(()),
+        Some(wanted) => Err(StartError::NotBuilt { wanted, feature: "server" }),
+    }
 }
 
 /// Nothing is signed.

@@ -15,7 +15,7 @@ pub(crate) mod known;
 pub mod local;
 pub mod machine_storage;
 pub mod mongodb;
-#[cfg(not(feature = "etcd"))]
+#[cfg(any(test, not(feature = "etcd")))]
 #[doc(hidden)]
 pub mod not_built;
 #[cfg(feature = "simulation")]

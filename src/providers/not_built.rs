@@ -47,3 +47,22 @@ impl ReplicaSetEngine for EtcdEngine {
         Box::pin(async { Outcome::Refused(fault()) })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn whatever_is_asked_is_refused_and_it_is_said_what_to_build() {
+        let engine = EtcdEngine::with(Environment::default());
+        let contact = || Contact { set: "db".parse().unwrap(), servers: Vec::new() };
+        let (one, other) = (MemberId(1), MemberId(2));
+        let stamp = Stamp { term: 1, version: 1 };
+        let fault = engine.observe(contact()).await.unwrap_err();
+        assert_eq!(fault.code, FaultCode::Unimplemented);
+        assert!(fault.text.contains("built without etcd") && fault.text.contains("feature `etcd`"), "{fault}");
+        let refused = Outcome::Refused(fault);
+        assert_eq!(engine.change(contact(), stamp, vec![Change::Remove { member: one }]).await, refused);
+        assert_eq!(engine.step_down(contact(), one, other).await, refused);
+    }
+}
