@@ -14,7 +14,7 @@ use actix_web::{
 use bailiwick_actors::document::{Kind, Role};
 use bailiwick_journal::{StreamId, Version};
 
-use super::{access::Caller, errors::Failure, shared::Shared};
+use super::{access::Caller, connection::HungUp, errors::Failure, shared::Shared};
 use crate::handle::Handle;
 
 /// A node that is asked in the name of whoever is connected: who that is stands in the journal as the principal.
@@ -22,6 +22,8 @@ use crate::handle::Handle;
 pub(super) struct Asker {
     node: Handle,
     pub(super) caller: Caller,
+    /// Whether he still waits for the answer.
+    pub(super) hung_up: HungUp,
 }
 
 impl Asker {
@@ -112,8 +114,11 @@ impl FromRequest for Asker {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let caller = request.extensions().get::<Caller>().cloned();
         let node = request.app_data::<web::Data<Shared>>().map(|shared| &shared.node);
+        let hung_up = request.conn_data::<HungUp>().cloned().unwrap_or_default();
         ready(match (node, caller) {
-            (Some(node), Some(caller)) => Ok(Self { node: node.in_the_name_of(caller.principal.clone()), caller }),
+            (Some(node), Some(caller)) => {
+                Ok(Self { node: node.in_the_name_of(caller.principal.clone()), caller, hung_up })
+            }
             _ => Err(Failure::new(StatusCode::FORBIDDEN, "unknown-principal", "cannot determine who asks")),
         })
     }

@@ -7,7 +7,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicU32, Ordering},
     },
     task::{Context, Poll},
     time::Duration,
@@ -109,17 +109,35 @@ impl Drop for Seat {
     }
 }
 
+/// Whether the other end of a connection has hung up.
+///
+/// It counts as that if it sends nothing more: over a network nobody can tell whether it still reads. What is asked for after
+/// it is not worked out to its end; what is short is answered all the same.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HungUp(Arc<AtomicBool>);
+
+impl HungUp {
+    pub(super) fn has(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn note(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// A connection that ends if its other end takes nothing of an answer for too long.
 pub(super) struct Watched<S> {
     stream: S,
     pub(super) peer: Peer,
+    pub(super) hung_up: HungUp,
     stalled: Option<Pin<Box<Sleep>>>,
     _seat: Seat,
 }
 
 impl<S> Watched<S> {
     pub(super) fn new(stream: S, peer: Peer, seat: Seat) -> Self {
-        Self { stream, peer, stalled: None, _seat: seat }
+        Self { stream, peer, hung_up: HungUp::default(), stalled: None, _seat: seat }
     }
 
     /// Passes on how a write went, and counts the time in which nothing could be written.
@@ -142,7 +160,23 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        let is_over = match &read {
+            Poll::Ready(Ok(())) => buffer.filled().len() == before && buffer.remaining() > 0,
+            Poll::Ready(Err(_)) => true,
+            Poll::Pending => false,
+        };
+        if is_over {
+            self.hung_up.note();
+        }
+        read
+    }
+}
+
+impl<S> Drop for Watched<S> {
+    fn drop(&mut self) {
+        self.hung_up.note();
     }
 }
 

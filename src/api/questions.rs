@@ -11,6 +11,7 @@ use super::{
     access::Need,
     answers::Part,
     asker::Asker,
+    connection::HungUp,
     described::{Media, Sent, Told},
     errors::Failure,
     lists::{AnyDescription, AnyRow},
@@ -266,15 +267,23 @@ async fn answer<T>(shared: &Shared, asker: &Asker, query: Query) -> Answer<T> {
 async fn in_turn<T>(shared: &Shared, asker: &Asker, query: Query) -> Answer<T> {
     let turn = shared.turns.take(&asker.caller.principal).await.ok_or(AskError::Stopping)?;
     let _part = working(shared, asker).await?;
-    let (node, listener) = (shared.node.clone(), Arc::new(()));
-    let listens = Arc::downgrade(&listener);
-    let told = beside(move || {
-        let follow = |_, _| listens.strong_count() > 0;
-        let answer = query.answer_followed(&*node.journal(), node.now(), &follow);
+    let node = shared.node.clone();
+    listened(asker.hung_up.clone(), move |listens| {
+        let answer = query.answer_followed(&*node.journal(), node.now(), &|_, _| listens());
         drop(turn);
         Ok(answer?)
-    });
-    let told = told.await;
+    })
+    .await
+}
+
+/// What is found out on a thread that may wait, and that can ask whether anybody still listens: whoever hangs up does not.
+pub(super) async fn listened<T>(
+    hung_up: HungUp,
+    run: impl FnOnce(&dyn Fn() -> bool) -> Result<Value, Failure> + Send + 'static,
+) -> Answer<T> {
+    let listener = Arc::new(());
+    let listens = Arc::downgrade(&listener);
+    let told = beside(move || run(&|| listens.strong_count() > 0 && !hung_up.has())).await;
     drop(listener);
     told
 }

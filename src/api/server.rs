@@ -267,6 +267,20 @@ fn local(listener: UnixListener, audience: Audience, shared: Shared) -> io::Resu
         actix_web::rt::spawn(note_denials(shared.clone()));
         actix_web::rt::spawn(watch::feed(shared.clone()));
     }
+    serve_local(listener, move || app(audience, shared.clone()))
+}
+
+/// Serves an application, made anew for each worker, to who connects on this machine.
+fn serve_local<A>(listener: UnixListener, app: impl Fn() -> A + Send + Clone + 'static) -> io::Result<Listening>
+where
+    A: ServiceFactory<
+            actix_http::Request,
+            Config = AppConfig,
+            Response = ServiceResponse<BoxBody>,
+            Error = Error,
+            InitError = (),
+        > + 'static,
+{
     let seats = Seats::new(CONNECTIONS_MAX);
     let server = builder().listen_uds("local", listener, move || {
         let seats = seats.clone();
@@ -278,7 +292,7 @@ fn local(listener: UnixListener, audience: Audience, shared: Shared) -> io::Resu
                 Ok::<_, DispatchError>((Watched::new(stream, peer, seat), None))
             }
         })
-        .and_then(http(app(audience, shared.clone())))
+        .and_then(http(app()))
     })?;
     Ok(server.run())
 }
@@ -328,6 +342,7 @@ where
         .client_disconnect_timeout(Duration::from_secs(1))
         .on_connect_ext(|stream: &Watched<S>, data| {
             data.insert(stream.peer);
+            data.insert(stream.hung_up.clone());
             data.insert(Brought::default());
         })
         .h1(map_config(app.map_err(|error: Error| error.error_response()), |()| AppConfig::default()))
@@ -434,3 +449,6 @@ impl Server {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
