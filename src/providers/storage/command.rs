@@ -151,3 +151,29 @@ impl fmt::Debug for Command {
         write!(f, "{:?}", self.argv)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A node that is confined by a service manager has a `/dev` of its own: it does not even see its loop devices there.
+    #[test]
+    fn all_that_is_about_devices_and_mounts_can_be_left_to_the_helper() {
+        let (file, device): (AbsPath, DeviceName) = ("/a".parse().unwrap(), "loop0".parse().unwrap());
+        let (tag, size) = (Tag::try_from("filesystem-0".to_owned()).unwrap(), SizeMib(1));
+        for (command, is_roots) in [
+            (Command::losetup_find(&file), true),
+            (Command::losetup_attach(&file, true), true),
+            (Command::losetup_detach(&device), true),
+            (Command::mount_bind(&file, &file, false), true),
+            (Command::mount_tmpfs(&tag, &file, size, false), true),
+            (Command::mount_device(&device, &file, false), true),
+            (Command::unmount(&file), true),
+            (Command::make_ext4(&device), true),
+            (Command::fallocate(&file, size), false),
+            (Command::df(DfField::Source, &file), false),
+        ] {
+            assert_eq!(command.verb().is_some(), is_roots, "{command:?}");
+        }
+    }
+}

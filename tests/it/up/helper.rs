@@ -23,43 +23,22 @@ const GROUP: u32 = 64_991;
 
 /// A data directory of that user's, and the program where he can run it.
 struct Apart {
-    _shared: Shared,
     inside: Inside,
     program: PathBuf,
     socket: PathBuf,
-}
-
-/// A directory whose mounts are seen by who has mounts of his own, as all are where systemd runs.
-struct Shared(PathBuf);
-
-impl Shared {
-    fn of(directory: &Path) -> Self {
-        let mount =
-            |args: &[&str]| Command::new("mount").args(args).arg(directory).status().expect("mount runs").success();
-        assert!(mount(&["--bind", directory.to_str().expect("text")]), "it can be bound");
-        assert!(mount(&["--make-shared"]), "it can be shared");
-        Self(directory.to_owned())
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("--lazy").arg("--").arg(&self.0).status();
-    }
 }
 
 fn apart() -> Option<Apart> {
     let inside = inside()?;
     let above = inside.lab.data().parent().expect("a directory").to_owned();
     fs::set_permissions(&above, fs::Permissions::from_mode(0o755)).expect("set");
-    let shared = Shared::of(&above);
     fs::create_dir(inside.lab.data()).expect("made");
     chown(inside.lab.data(), Some(USER), Some(GROUP)).expect("given");
     // The directory that it was built in may be closed to others.
     let program = above.join("bailiwick");
     let built = Path::new(env!("CARGO_BIN_EXE_bailiwick"));
     fs::hard_link(built, &program).or_else(|_| fs::copy(built, &program).map(drop)).expect("copied");
-    Some(Apart { _shared: shared, inside, program, socket: above.join("helper.sock") })
+    Some(Apart { inside, program, socket: above.join("helper.sock") })
 }
 
 impl Apart {
@@ -92,17 +71,8 @@ impl Apart {
         helper
     }
 
-    /// A node as a service manager would confine it: with a `/dev` of its own, where no loop device is, and with the mounts of
-    /// whoever started it.
     fn node(&self) -> Running {
-        let confined = "mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && mknod -m 666 /dev/urandom c 1 9 && \
-                        exec setpriv --reuid 64990 --regid 64991 --clear-groups \"$@\"";
-        let mut command = Command::new("unshare");
-        command.args(["--mount", "--propagation", "slave", "sh", "-c", confined, "sh"]).arg(&self.program);
-        command.arg("--data-dir").arg(self.inside.lab.data()).arg("serve").arg("--storage-helper").arg(&self.socket);
-        command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").current_dir("/");
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let node = Running::of(&mut command);
+        let node = self.start(&["serve", "--storage-helper", self.socket.to_str().expect("text")]);
         node.says("listening");
         node
     }
