@@ -178,6 +178,9 @@ impl From<HelperStartError> for CliError {
         let cannot = |error: &HelperStartError| Self::new(Exit::Config, "storage-helper", error.to_string());
         match &error {
             HelperStartError::NotRoot => cannot(&error).next("run it as root; the node itself need not be"),
+            HelperStartError::NotHis { found: 0, .. } => {
+                cannot(&error).next("a node that is root's needs no helper; name the data directory of one that is not")
+            }
             HelperStartError::NotHis { found, .. } => {
                 cannot(&error).next(format!("give --user {found}, or the node's data directory with --data-dir DIR"))
             }

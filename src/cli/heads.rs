@@ -67,7 +67,7 @@ pub(super) fn head(global: &Global, args: &HeadArgs) -> Result<Exit, CliError> {
         let mut table = Table::fields();
         let SignedHead { journal, position, block, hash, time_ms, key, signature } = &signed;
         table.add([Cell::from("journal"), journal.to_string().into()]);
-        table.add([Cell::from("entry"), format!("{position}, of {}", Timestamp(*time_ms)).into()]);
+        table.add([Cell::from("entry"), format!("{position} ({})", Timestamp(*time_ms)).into()]);
         table.add([Cell::from("block"), block.to_string().into()]);
         table.add([Cell::from("hash"), hash.as_str().into()]);
         table.add([Cell::from("key"), key.as_str().into()]);

@@ -3,8 +3,6 @@
 use std::{
     convert::identity,
     ffi::OsString,
-    fs::File,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -332,7 +330,7 @@ pub(super) async fn stay(
     mut progress: Option<Progress>,
 ) -> Result<(), CliError> {
     let handle = node.handle();
-    let directory = JournalDirectory::open(&session::data_dir(global)?);
+    let data_dir = session::data_dir(global)?;
     let mut looks = interval(LOOK);
     while node.is_running() {
         tokio::select! {
@@ -340,7 +338,7 @@ pub(super) async fn stay(
             () = signals.any() => return Ok(()),
             _ = looks.tick() => (),
         }
-        directory.is_there()?;
+        ensure_there(node, &data_dir)?;
         if let Some(progress) = &mut progress
             && let Err(error) = handle.look(|fleet: &Fleet| progress.update(fleet))
         {
@@ -350,28 +348,14 @@ pub(super) async fn stay(
     Ok(())
 }
 
-/// The directory that the node writes into, held open.
-struct JournalDirectory {
-    path: PathBuf,
-    opened: Option<File>,
-}
-
-impl JournalDirectory {
-    fn open(data_dir: &Path) -> Self {
+/// What the node writes into was removed: it has no name any more, whatever is at its path by now.
+fn ensure_there(node: &Node, data_dir: &Path) -> Result<(), CliError> {
+    node.handle().local_journal().is_there().map_err(|_| {
         let path = journal_dir(data_dir);
-        Self { opened: File::open(&path).ok(), path }
-    }
-
-    /// What was removed has no name any more, whatever is at its path by now.
-    fn is_there(&self) -> Result<(), CliError> {
-        let removed = |opened: &File| opened.metadata().is_ok_and(|found| found.nlink() == 0);
-        if !self.opened.as_ref().is_some_and(removed) {
-            return Ok(());
-        }
-        let message = format!("the journal's directory {} was removed, so the node ended", self.path.display());
+        let message = format!("the journal's directory {} was removed, so the node ended", path.display());
         let next = "nothing was recorded since: restore a backup, or start a node anew and adopt what still runs";
-        Err(CliError::new(Exit::Disk, "journal-removed", message).next(next))
-    }
+        CliError::new(Exit::Disk, "journal-removed", message).next(next)
+    })
 }
 
 /// Whoever came up with a manifest may try to go down with it.

@@ -2,15 +2,16 @@
 //! the node's log. Whoever copies them elsewhere can prove later what was there.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, Write},
-    os::unix::fs::{FileExt, OpenOptionsExt},
-    path::{Path, PathBuf},
+    os::unix::fs::FileExt,
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use bailiwick_journal::{Journal, LocalJournal};
+use rustix::fs::{Mode, OFlags, openat};
 
 use crate::signing::{HEADS, SIGNING_KEY, Signer};
 
@@ -25,7 +26,8 @@ const LOOK: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Heads {
     pub signer: Arc<Signer>,
-    path: PathBuf,
+    /// The data directory: held open, so that nothing is written into what is put in its place.
+    dir: File,
     /// The last entry under the last head of this run; none before the first.
     last: Mutex<Option<u64>>,
 }
@@ -37,7 +39,7 @@ impl Heads {
     /// If the key cannot be read or made.
     pub(super) fn in_dir(data_dir: &Path) -> io::Result<Self> {
         let signer = Arc::new(Signer::of(&data_dir.join(SIGNING_KEY))?);
-        Ok(Self { signer, path: data_dir.join(HEADS), last: Mutex::default() })
+        Ok(Self { signer, dir: File::open(data_dir)?, last: Mutex::default() })
     }
 
     /// Notes where the journal stands now, unless that is noted already. A failure is told in the log: no decision depends on it.
@@ -51,13 +53,14 @@ impl Heads {
         match serde_json::to_string(&signed).map_err(io::Error::from).and_then(|line| self.append(&line).map(|()| line))
         {
             Ok(line) => tracing::info!(head = line, "signed where the journal stands"),
-            Err(error) => tracing::warn!(%error, path = %self.path.display(), "a signed head was not noted"),
+            Err(error) => tracing::warn!(%error, "a signed head was not noted in {HEADS}"),
         }
         *last = Some(head.position.0);
     }
 
     fn append(&self, line: &str) -> io::Result<()> {
-        let mut file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&self.path)?;
+        let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut file = File::from(openat(&self.dir, HEADS, flags, Mode::RUSR | Mode::WUSR)?);
         cut_torn_end(&file)?;
         file.write_all(format!("{line}\n").as_bytes())?;
         file.sync_data()
@@ -94,7 +97,7 @@ fn cut_torn_end(file: &File) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::fs::{self, OpenOptions};
 
     use super::*;
 

@@ -36,6 +36,13 @@ pub trait Disk: Send + Sync + fmt::Debug {
     fn sync_dir(&self, dir: &str) -> io::Result<()>;
     /// What is left on the disk.
     fn space(&self) -> io::Result<Space>;
+    /// Whether what a journal was opened in is still there.
+    ///
+    /// # Errors
+    /// If it was removed, whatever is at its path by now.
+    fn is_there(&self) -> io::Result<()> {
+        Ok(())
+    }
     /// The name of the network file system that this lies on, if it does.
     fn network_file_system(&self) -> Option<&'static str> {
         None

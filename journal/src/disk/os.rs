@@ -116,6 +116,10 @@ impl Disk for OsDisk {
         Ok(Space { free: stat.f_bavail * stat.f_frsize, total: stat.f_blocks * stat.f_frsize })
     }
 
+    fn is_there(&self) -> io::Result<()> {
+        self.ours("").map(drop)
+    }
+
     fn network_file_system(&self) -> Option<&'static str> {
         // A file system that does not say what it is, is taken for a local one.
         let stat = rustix::fs::statfs(&self.root).ok()?;

@@ -221,6 +221,14 @@ impl LocalJournal {
         space.room(&*self.disk, SpaceWatch::promised(self.core.lag_bytes()))
     }
 
+    /// Whether the folder that it was opened in is still there.
+    ///
+    /// # Errors
+    /// If it was removed, whatever is at its path by now.
+    pub fn is_there(&self) -> io::Result<()> {
+        self.disk.is_there()
+    }
+
     /// How the journal is doing.
     pub fn stats(&self) -> Stats {
         let store_trouble = lock(&self.store_trouble).clone().map(|problem| format!("block store: {problem}"));

@@ -198,6 +198,10 @@ impl Disk for ArchiveOverlay {
         self.inner.space()
     }
 
+    fn is_there(&self) -> io::Result<()> {
+        self.inner.is_there()
+    }
+
     fn network_file_system(&self) -> Option<&'static str> {
         self.inner.network_file_system()
     }

@@ -127,6 +127,12 @@ fn a_node_whose_directory_was_removed_leaves_alone_what_is_put_in_its_place() {
     let first = lab.start(&["serve"]);
     first.says("listening on");
     first.signal(Signal::STOP);
+    let is_stopped = |task: fs::DirEntry| {
+        let stat = fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+        stat.rsplit(')').next().is_some_and(|state| state.starts_with(" T"))
+    };
+    let tasks = || fs::read_dir(format!("/proc/{}/task", first.pid())).expect("it is there").flatten();
+    eventually("none of its threads goes on", || tasks().all(is_stopped));
     fs::remove_dir_all(lab.data()).expect("removed");
     // when another one is made and started there, and the first one goes on and ends
     let second = lab.start(&["serve"]);
