@@ -63,12 +63,6 @@ impl Page {
     }
 
     /// The page for a terminal: a link to another page names the command that shows it.
-    ///
-    /// ```
-    /// use bailiwick::guide::Page;
-    /// let page = Page::of("policies").expect("there is such a page").for_terminal();
-    /// assert!(page.contains("`bailiwick help machines`") && !page.contains("[machines]"));
-    /// ```
     pub fn for_terminal(&self) -> String {
         let is_definition = |line: &&str| line.starts_with('[') && line.contains("]: ");
         let lines: Vec<&str> = self.text.lines().filter(|line| !is_definition(line)).collect();

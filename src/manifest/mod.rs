@@ -70,13 +70,6 @@ pub fn read(paths: &[PathBuf], known: &Known) -> Result<Manifest, ManifestError>
 ///
 /// # Errors
 /// As [`read`].
-///
-/// ```
-/// use bailiwick::manifest::{self, Known, Source};
-/// let text = "apiVersion: bailiwick/v1\nkind: Volume\nmetadata: {name: data}\nspec: {provider: local, sise: 64M}\n";
-/// let error = manifest::parse(&[Source::new("lab.yaml", text)], &Known::default()).unwrap_err();
-/// assert!(error.to_string().contains("did you mean `size`?"));
-/// ```
 pub fn parse(sources: &[Source], known: &Known) -> Result<Manifest, ManifestError> {
     parsed(sources, Some(known), Problems::default())
 }

@@ -236,6 +236,8 @@ fn a_page_for_a_terminal_has_no_links() {
         assert!(!PAGES.iter().any(|other| shown.contains(&format!("[{}]", other.topic))), "{}", page.topic);
         assert!(!shown.lines().any(|line| line.starts_with('[')), "{}", page.topic);
     }
+    let policies = Page::of("policies").expect("there is such a page").for_terminal();
+    assert!(policies.contains("`bailiwick help machines`"));
     assert!(Page::of("nothing").is_none());
 }
 

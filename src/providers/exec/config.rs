@@ -115,15 +115,11 @@ pub enum BadCommand {
 }
 
 /// Splits a command into words as a shell would, and does nothing else that a shell does: blanks stand between words,
-/// quotation marks of either kind keep them together, and a backslash protects the next character (not within `'…'`).
+/// quotation marks of either kind keep them together, and a backslash protects the next character (not within `'…'`):
+/// `python3 'my provider.py' --zone a` is four words.
 ///
 /// # Errors
 /// If there is no word, or something is left open.
-///
-/// ```
-/// use bailiwick::providers::exec::command_words;
-/// assert_eq!(command_words("python3 'my provider.py' --zone a").unwrap(), ["python3", "my provider.py", "--zone", "a"]);
-/// ```
 pub fn command_words(text: &str) -> Result<Vec<String>, BadCommand> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

@@ -16,6 +16,7 @@ use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
+    sync::LazyLock,
 };
 
 use functions::Function;
@@ -30,8 +31,13 @@ fn product() -> Vec<Function> {
     PRODUCT.iter().flat_map(|(name, file)| functions::of(name, &root().join(file))).collect()
 }
 
-/// Every function that the linked programs have.
-fn linked() -> BTreeSet<String> {
+/// Every function that the linked programs have. Their symbols are read once for all tests.
+fn linked() -> &'static BTreeSet<String> {
+    static LINKED: LazyLock<BTreeSet<String>> = LazyLock::new(read_linked);
+    &LINKED
+}
+
+fn read_linked() -> BTreeSet<String> {
     let mut functions = BTreeSet::new();
     for path in [PathBuf::from(env!("CARGO_BIN_EXE_bailiwick")), program::program()] {
         functions.extend(symbols::functions(&fs::read(path).expect("the program was built for this test")));
@@ -41,7 +47,7 @@ fn linked() -> BTreeSet<String> {
 
 #[test]
 fn no_function_is_there_for_tests_alone() {
-    hold(faults(&product(), &linked(), LISTED));
+    hold(faults(&product(), linked(), LISTED));
 }
 
 /// What is neither linked nor listed; and what is listed, and is linked all the same, or not there any more.
@@ -90,5 +96,5 @@ fn the_program_has_what_it_runs_and_nothing_of_what_tests_run() {
     // The product's own tests, and the desk that they share, are in its crates and in none of its programs.
     assert!(!linked.iter().any(|name| name.starts_with("bailiwick_actors::testing::desk::")));
     let desk = functions::of_file(&["bailiwick_actors", "testing", "desk"], Path::new("actors/src/testing/desk.rs"));
-    assert!(!desk.is_empty() && !faults(&desk, &linked, &[]).is_empty());
+    assert!(!desk.is_empty() && !faults(&desk, linked, &[]).is_empty());
 }

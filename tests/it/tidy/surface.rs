@@ -7,9 +7,7 @@
 mod items;
 mod reached;
 
-use std::{env, fs};
-
-use super::root;
+use super::{hold_list, root};
 
 /// The crates, and where they begin.
 const CRATES: [(&str, &str); 3] = [
@@ -25,13 +23,5 @@ fn the_public_api_is_the_one_that_was_read() {
         let lines = reached::lines(name, &items::of(name, &root().join(file)));
         list += &format!("\n# {name}\n{}\n", lines.join("\n"));
     }
-    let path = root().join("tests/golden/texts/api.txt");
-    if env::var_os("BLESS").is_some() {
-        return fs::write(&path, list).expect("a writable list");
-    }
-    let read = fs::read_to_string(&path).unwrap_or_default();
-    let gone = read.lines().filter(|line| !list.lines().any(|told| told == *line)).map(|line| format!("-{line}\n"));
-    let new = list.lines().filter(|line| !read.lines().any(|known| known == *line)).map(|line| format!("+{line}\n"));
-    let difference: String = gone.chain(new).collect();
-    assert!(read == list, "another public API than was read last (BLESS=1 keeps it):\n{difference}");
+    hold_list("api.txt", &list, "another public API than was read last (BLESS=1 keeps it)");
 }

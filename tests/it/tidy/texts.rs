@@ -2,10 +2,8 @@
 //!
 //! Names of fields, codes and words are left out: what people are told has two words at least.
 
-use std::{env, fs};
-
 use super::{
-    root,
+    hold_list,
     source::{Source, Token},
     sources,
 };
@@ -45,15 +43,7 @@ fn every_sentence_in_the_sources_is_in_the_list_that_was_read() {
             list += &format!("\n# {}\n{}\n", source.name(), sentences.join("\n"));
         }
     }
-    let path = root().join("tests/golden/texts/sentences.txt");
-    if env::var_os("BLESS").is_some() {
-        return fs::write(&path, list).expect("a writable list");
-    }
-    let read = fs::read_to_string(&path).unwrap_or_default();
-    let gone = read.lines().filter(|line| !list.lines().any(|told| told == *line)).map(|line| format!("-{line}\n"));
-    let new = list.lines().filter(|line| !read.lines().any(|known| known == *line)).map(|line| format!("+{line}\n"));
-    let difference: String = gone.chain(new).collect();
-    assert!(read == list, "other sentences than were read last (BLESS=1 keeps them):\n{difference}");
+    hold_list("sentences.txt", &list, "other sentences than were read last (BLESS=1 keeps them)");
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn a_collector_of_traces_gets_decisions_as_spans_below_what_led_to_them() {
     lab.run(&["unprotect", "machine/clerk"]).code(0);
     assert!(children > 3 && log.iter().any(|line| line["outcome"] == "refused"), "{log:?}");
     node.stopped().code(0);
-    lab.run(&["down", "--force", "--timeout", "60s"]).code(0);
+    lab.run(&["down", "--timeout", "60s"]).code(0);
 }
 
 #[test]

@@ -6,11 +6,15 @@ use std::collections::BTreeSet;
 const SYMTAB: u64 = 2;
 const SYMBOL: usize = 24;
 
-/// The paths of all functions of Rust that the program defines: `bailiwick::plan::changes`. What stands in a type or a trait
+/// How the names of our functions begin; those of a hundred other crates are not taken apart.
+const OURS: [&str; 2] = ["_ZN9bailiwick", "_ZN16bailiwick_actors"];
+
+/// The paths of all functions of ours that the program defines: `bailiwick::plan::changes`. What stands in a type or a trait
 /// also has a star for it: `bailiwick::node::*::start`, beside `bailiwick::node::Node::start`.
 pub(super) fn functions(program: &[u8]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for symbol in symbols(program).unwrap_or_default() {
+    let is_ours = |symbol: &&str| OURS.iter().any(|beginning| symbol.starts_with(beginning));
+    for symbol in symbols(program).unwrap_or_default().into_iter().filter(is_ours) {
         let path = path(symbol).unwrap_or_default();
         for end in 2..=path.len() {
             // What is inside of a function shows that the function is there, too.
