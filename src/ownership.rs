@@ -39,7 +39,7 @@ pub enum Why {
 }
 
 impl Unsafe {
-    /// What whoever reads this can do about it.
+    /// What the reader can do about it.
     pub fn next(&self) -> String {
         let path = self.path.display();
         match &self.why {
@@ -92,7 +92,7 @@ const PARTS: [(&str, Kind); 13] = [
 /// Checks a data directory and what is in it; one that is not there is fine.
 ///
 /// # Errors
-/// With the first thing that others could use against whoever uses the directory.
+/// With the first thing that others could use against the owner of the directory.
 pub fn check(data_dir: &Path) -> Result<(), Unsafe> {
     let Some(found) = look(data_dir)? else { return Ok(()) };
     judge(data_dir, &found, Kind::Directory)?;

@@ -372,7 +372,7 @@ fn declarable(fleet: &Fleet) -> impl Iterator<Item = (&str, &str)> {
     machines.chain(classes).chain(documents::existing(fleet))
 }
 
-/// The kind and the names of the entities of one kind that are so.
+/// The kind, and the names of its entities for which the condition holds.
 fn alive_of<'f, D: Decider>(
     all: &'f Fold<D>,
     is_alive: impl Fn(&D) -> bool + 'f,

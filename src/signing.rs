@@ -1,6 +1,6 @@
 //! Heads of the journal, signed with the node's own key: who keeps one elsewhere has proof of all that led up to it.
 //!
-//! The chain in the journal shows every change to it but one: whoever can write all files can compute a whole new chain. No
+//! The chain in the journal shows every change to it but one: an intruder who can write all files can compute a whole new chain. No
 //! such chain has the value that was signed before.
 
 use std::{fs, io, path::Path};

@@ -31,7 +31,7 @@ pub fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Puts a value in place as JSON: whoever reads sees the old content or the new, also after a crash.
+/// Puts a value in place as JSON: a reader sees the old content or the new, also after a crash.
 pub fn replace_json<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
     replace(path, &serde_json::to_vec_pretty(value)?)
 }

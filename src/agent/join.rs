@@ -39,7 +39,7 @@ pub(super) async fn token(
         }
         // Read anew every time: a later attempt at making the machine brings another one.
         let Some(token) = text(directory.join_token())? else {
-            // A directory that is not there says nothing of its tokens.
+            // A missing directory says nothing about its tokens.
             if matches!(directory.presence(), Ok(Presence::Absent)) {
                 sleep(RETRY_MAX).await;
                 continue;
@@ -49,7 +49,7 @@ pub(super) async fn token(
         let join = Join { effect: tag.effect, nonce: tag.nonce.clone(), token, node: node.told.clone() };
         match client.send_json::<_, Joined>(Method::POST, &path, &join, None).await {
             Ok(Joined { token }) => {
-                // In this order: whoever has neither could never join again.
+                // In this order: an agent with neither could never join again.
                 files::replace(&directory.token(), token.as_bytes())?;
                 files::remove_file(&directory.join_token())?;
                 info!("joined");

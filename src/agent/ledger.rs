@@ -1,4 +1,4 @@
-//! `workloads.json`: which process groups belong to a machine, for whoever has to clean up after its agent.
+//! `workloads.json`: which process groups belong to a machine, to clean up after its agent.
 
 use std::{
     collections::BTreeMap,

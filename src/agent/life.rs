@@ -278,7 +278,7 @@ async fn follow(
     }
 }
 
-/// Workloads may read what is said of their machine, whoever they run as.
+/// Workloads may read what is said about their machine, whatever user they run as.
 fn show_node(directory: &MachineDir, user: Option<WorkloadUser>) {
     let Some(user) = user else { return };
     match user.let_read(&directory.node()) {

@@ -79,7 +79,7 @@ impl ProcessMark {
     }
 }
 
-/// Makes this process lead a session of its own, so that the end of whoever started it says nothing to it.
+/// Makes this process lead a session of its own, so that it does not end with the process that started it.
 ///
 /// A process group whose last tie to its session ends is told so by the kernel: all in it get SIGHUP, and whoever was
 /// stopped goes on. A node that is killed would set free an agent that somebody has halted.
@@ -90,7 +90,7 @@ pub fn lead_session() -> io::Result<()> {
     if setsid().is_ok() {
         return Ok(());
     }
-    // Whoever leads a group cannot lead a session: it steps back into its starter's group for this one moment.
+    // The leader of a group cannot lead a session: it steps back into its starter's group for this one moment.
     setpgid(None, Some(getpgid(getppid())?))?;
     setsid()?;
     Ok(())

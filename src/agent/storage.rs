@@ -96,7 +96,7 @@ impl StorageLink {
             };
             (pause, is_lost) = (RETRY_FIRST, false);
             if jobs.is_empty() {
-                // Whoever answers "nothing" at once is not asked without end.
+                // A node that answers "nothing" at once is not asked in a tight loop.
                 sleep(RETRY_FIRST).await;
             }
             for job in jobs {

@@ -35,10 +35,10 @@ const RESTART_FIRST: Duration = Duration::from_secs(1);
 /// The longest wait before a workload is started again.
 const RESTART_MAX: Duration = Duration::from_secs(30);
 
-/// Whoever ran this long starts again with the first wait.
+/// A workload that ran this long starts again with the first wait.
 const RUN_COUNTS_AS_GOOD: Duration = Duration::from_secs(60);
 
-/// Whoever ends so often without such a run is told of as trouble.
+/// A workload that ends this often without such a run is reported as trouble.
 const FAILURES_TOLD: u32 = 3;
 
 /// What is to run.
@@ -190,7 +190,7 @@ impl Keeper {
         Ok(group)
     }
 
-    /// Waits until the workload ends or something else is wished for; either way nothing of its group is left after.
+    /// Waits until the workload ends or another state is wanted; either way no process of its group is left afterwards.
     async fn watch(&self, group: Group, run: &Run, wish: &mut watch::Receiver<Option<Run>>) -> Ending {
         let ending = tokio::select! {
             biased;

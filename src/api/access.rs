@@ -1,7 +1,7 @@
 //! Who may ask what: decided here for every route, before its body is read.
 //!
 //! A route can only be added with what it [needs](Need) ([`super::routes`]), so one that nobody thought about does not compile.
-//! Whoever is not let in is answered with 401 or 403, [counted](super::denials), and noted in the journal.
+//! A caller that is not let in is answered with 401 or 403, [counted](super::denials), and noted in the journal.
 
 use std::{collections::BTreeSet, net::IpAddr, sync::Arc};
 
@@ -34,7 +34,7 @@ use crate::{handle::user, view::Fleet};
 /// Whom a route is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Need {
-    /// Whoever can connect: it tells nothing.
+    /// Any client that can connect: it tells nothing.
     Anyone,
     /// The agent of one machine, which its handler recognises by the token in the request.
     Agent,
@@ -233,7 +233,7 @@ fn identify(fleet: &Fleet, peer: Peer, bearer: Option<&str>, now: Timestamp) -> 
             }
             let caller = found.ok_or_else(|| denied("unknown-token", "the token is unknown or was revoked"))?;
             match caller.expires.filter(|expires| *expires <= now) {
-                // Only whoever has the token learns that.
+                // Only a caller with the token learns that.
                 Some(expires) => Err(denied("expired-token", &format!("the token expired at {expires}"))),
                 None => Ok(caller),
             }

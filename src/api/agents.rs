@@ -73,7 +73,7 @@ async fn join(
     Ok(web::Json(agent::Joined { token: agent_token(&shared.key, effect) }))
 }
 
-/// Says that an agent was refused, at most once a second: whoever tries in vain without end would fill the log.
+/// Says that an agent was refused, at most once a second: an agent that tries in vain without end would fill the log.
 fn tell_refused(machine: &Name, effect: EffectId, why: &dyn std::fmt::Display, now: Timestamp) {
     static QUIET: Mutex<Option<(Timestamp, u64)>> = Mutex::new(None);
     let mut quiet = QUIET.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,6 @@
 //! The memory that answers take up until they are read.
 //!
-//! An answer is whole before its first byte is sent, and whoever reads nothing is cut off only after a while. So a principal who
+//! An answer is whole before its first byte is sent, and a client that reads nothing is cut off only after a while. So a principal who
 //! has left much unread waits before the next answer to him is worked out, and so does everybody if all together is too much.
 
 use std::{

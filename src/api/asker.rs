@@ -1,4 +1,4 @@
-//! Whoever was let in, as handlers see him.
+//! The caller that was let in, as handlers see it.
 
 use std::future::{Ready, ready};
 
@@ -17,7 +17,7 @@ use bailiwick_journal::{StreamId, Version};
 use super::{access::Caller, connection::HungUp, errors::Failure, shared::Shared};
 use crate::handle::Handle;
 
-/// A node that is asked in the name of whoever is connected: who that is stands in the journal as the principal.
+/// A node that is asked in the name of the connected caller, who is the principal in the journal.
 #[derive(Debug)]
 pub(super) struct Asker {
     node: Handle,
@@ -43,7 +43,7 @@ impl Asker {
                 .next("ask an administrator of the node, who changes accounts with `bailiwick account`"))
         };
         for kind in kinds {
-            // Whoever could make accounts could make himself anything.
+            // A caller that could make accounts could give itself any right.
             if kind == Kind::Account.as_str() && *role < Role::Admin {
                 return forbidden(format!("{principal} has the role {role}; accounts need {}", Role::Admin));
             }
@@ -83,7 +83,7 @@ impl Asker {
 pub(super) struct Seen(Option<Version>);
 
 impl Seen {
-    /// Whether whoever asks says what he has seen.
+    /// Whether the caller says which version it has seen.
     pub(super) fn is_given(self) -> bool {
         self.0.is_some()
     }

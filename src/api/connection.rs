@@ -19,7 +19,7 @@ use tokio::{
     time::{Sleep, sleep},
 };
 
-/// How long whoever is answered may take nothing of the answer. Source: the review's demand, 30 s; a reader that is there
+/// How long a client may take nothing of its answer. Source: the review's demand, 30 s; a reader that is there
 /// takes something every few milliseconds.
 const STALLED_MAX: Duration = Duration::from_secs(20);
 
@@ -52,7 +52,7 @@ impl fmt::Display for Peer {
     }
 }
 
-/// How many requests one connection from the network may bring. Whoever brings more connects again, and is counted again among
+/// How many requests one connection from the network may bring. A client with more connects again, and is counted again among
 /// those of his address.
 const REQUESTS_MAX: u32 = 1_000;
 

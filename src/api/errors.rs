@@ -27,7 +27,7 @@ pub(super) struct Failure {
     retry_after: Option<NonZeroU32>,
 }
 
-/// The code of a problem, for whoever sees the answer on its way out.
+/// The code of a problem, for the layers that see the answer on its way out.
 #[derive(Debug)]
 pub(super) struct Code(pub String);
 

@@ -137,7 +137,7 @@ impl Feed {
         Some(batch)
     }
 
-    /// Keeps a batch that was read from the journal: whoever else is as far behind is sent the same.
+    /// Keeps a batch that was read from the journal, for other watchers that are as far behind.
     pub(super) fn keep_batch(&self, after: u64, filter: &LogFilter, batch: &Batch) {
         self.kept().keep_batch(after, filter, batch);
     }

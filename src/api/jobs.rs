@@ -103,7 +103,7 @@ fn seen(shared: &Shared, asker: &Asker) -> Vec<Arc<Job>> {
     shared.jobs.seen_by(&asker.caller.principal, asker.caller.role, shared.node.clock())
 }
 
-/// A job that whoever asks may see; one of somebody else's is not there.
+/// A job that the caller may see; somebody else's does not exist for it.
 fn found(shared: &Shared, asker: &Asker, id: &str) -> Result<Arc<Job>, Failure> {
     let jobs = seen(shared, asker);
     jobs.into_iter().find(|job| job.id.to_string() == *id).ok_or_else(|| {

@@ -31,7 +31,7 @@ use super::{
 };
 use crate::words::readable;
 
-/// So much is sent at once: a few milliseconds' work, so that whoever else wants the processor soon has it.
+/// So much is sent at once: a few milliseconds' work, so that other work soon gets the processor.
 const CHUNK_BYTES: usize = 32 * 1024;
 /// Chunks that wait for a slow reader; then the export waits too.
 const CHUNKS_WAITING: usize = 4;

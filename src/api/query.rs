@@ -106,7 +106,7 @@ pub enum Query {
 /// How many log lines or due times there are unless more are asked for.
 pub const LIMIT_DEFAULT: usize = 100;
 
-/// How many a running node gives in one answer; whoever wants more asks again.
+/// How many a running node gives in one answer; a client that wants more asks again.
 pub const PAGE_MAX: usize = 1_000;
 
 /// Reads the form of a moment that stands in a path: `@POSITION`, milliseconds since 1970, or `-` and how many milliseconds
@@ -264,7 +264,7 @@ impl Query {
         self.answer_followed(journal, now, &|_, _| true)
     }
 
-    /// As [`Query::answer_from`]; if all of history is read for it, whoever follows it is told how far it is, and may end it.
+    /// As [`Query::answer_from`]; if all of history is read for it, the follower is told how far it is, and may end it.
     ///
     /// # Errors
     /// As [`Query::answer_from`], and if it is ended.

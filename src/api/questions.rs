@@ -262,7 +262,7 @@ async fn answer<T>(shared: &Shared, asker: &Asker, query: Query) -> Answer<T> {
     .await
 }
 
-/// The answer to a question that reads all of history, when it is its turn. Whoever hangs up is forgotten, and what is done for
+/// The answer to a question that reads all of history, when it is its turn. A client that hangs up is forgotten, and what is done for
 /// him ends.
 async fn in_turn<T>(shared: &Shared, asker: &Asker, query: Query) -> Answer<T> {
     let turn = shared.turns.take(&asker.caller.principal).await.ok_or(AskError::Stopping)?;
@@ -276,7 +276,7 @@ async fn in_turn<T>(shared: &Shared, asker: &Asker, query: Query) -> Answer<T> {
     .await
 }
 
-/// What is found out on a thread that may wait, and that can ask whether anybody still listens: whoever hangs up does not.
+/// What is found out on a thread that may wait, and that can ask whether the client still listens: one that hung up does not.
 pub(super) async fn listened<T>(
     hung_up: HungUp,
     run: impl FnOnce(&dyn Fn() -> bool) -> Result<Value, Failure> + Send + 'static,

@@ -1,4 +1,4 @@
-//! How often one principal may ask: whoever asks more is told when to come back, and nobody else waits for him.
+//! How often one principal may ask: one that asks more is told when to come back, and nobody else waits for it.
 //!
 //! Each has a bucket per kind of request, which fills at a steady rate and holds a burst. The node's owner has none: he may do
 //! anything to the node as it is. Nobody who is not known has one either: who was not let in is [counted](super::denials) once

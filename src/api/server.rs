@@ -118,7 +118,7 @@ struct Socket {
 /// For whom a server is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Audience {
-    /// Whoever commands the node, and agents that an earlier release started.
+    /// Commands of local users, and agents that an earlier release started.
     Operators,
     /// The agents of local machines, whom no flood of questions keeps out.
     Agents,
@@ -159,7 +159,7 @@ pub fn start(
     let users = users.map(|users| (users, Audience::Accounts, "bailiwick-users"));
     let own = [(operators, Audience::Operators, "bailiwick-api"), (agents, Audience::Agents, "bailiwick-agents")];
     for (place, audience, name) in own.into_iter().chain(users) {
-        // Whoever connects there is known by his user, and has an account or is refused.
+        // A client there is known by its user id, and has an account or is refused.
         let mode = if audience == Audience::Accounts { 0o666 } else { 0o600 };
         let listener = listen(place.address, place.real, mode)?;
         server.sockets.push(Socket { path: place.real.to_owned(), made: file_at(place.real)? });
@@ -430,7 +430,7 @@ impl Server {
             drop(part.handle.stop(true));
         }
         for Part { handle, thread } in parts {
-            // What happens to a request must not keep the node from closing its journal: whoever hangs there is left behind.
+            // What happens to a request must not keep the node from closing its journal: a request that hangs is left behind.
             let ended = async {
                 handle.stop(true).await;
                 while !thread.is_finished() {

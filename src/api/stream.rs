@@ -12,7 +12,7 @@ use actix_web::{
 };
 use tokio::sync::mpsc;
 
-/// The reading end of a channel, as the body of an answer: whoever writes waits while the connection does.
+/// The reading end of a channel, as the body of an answer: the writer waits while the connection does.
 #[derive(Debug)]
 pub(super) struct Pieces(pub(super) mpsc::Receiver<io::Result<Bytes>>);
 

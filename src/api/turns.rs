@@ -36,7 +36,7 @@ impl Turns {
         Self { all: Arc::new(Semaphore::new(at_once)), each: Mutex::default() }
     }
 
-    /// Waits for a turn, first come first served. Whoever stops waiting is forgotten. None if the node stops.
+    /// Waits for a turn, first come first served. A caller that stops waiting is forgotten. None if the node stops.
     pub(super) async fn take(&self, principal: &Arc<str>) -> Option<Turn> {
         let of_his = self.his(principal).acquire_owned().await.ok()?;
         let of_all = self.all.clone().acquire_owned().await.ok()?;

@@ -1,9 +1,9 @@
 //! Decisions as they are made, as server-sent events: `GET /v1/watch`.
 //!
-//! An event's id is the position of its entry, so whoever lost his connection goes on with `Last-Event-ID` (or `from=`) where he
+//! An event's id is the position of its entry, so a client that lost its connection goes on with `Last-Event-ID` (or `from=`) where it
 //! was, without a gap and without a repeat, also after a restart of the node. Each entry is put into words once, for all who
 //! watch, and what is sent at once is written once for all who want the same; who is further behind than what is kept in memory
-//! reads from the journal. A watcher has two batches in memory at most: whoever reads nothing is cut off, and loses nothing.
+//! reads from the journal. A watcher has two batches in memory at most: one that reads nothing is cut off, and loses nothing.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -164,11 +164,11 @@ struct Watcher {
     _permit: OwnedSemaphorePermit,
 }
 
-/// Sends what matches, until nobody reads any more, or whoever does may not any more, or the node stops.
+/// Sends what matches until the client is gone or may not read any more, or the node stops.
 async fn send(shared: Shared, watcher: Watcher, mut from: u64, pieces: mpsc::Sender<io::Result<Bytes>>) {
     let mut looked = shared.node.now();
     let mut last = shared.feed.follow();
-    // At once, so that whoever watches knows that he does.
+    // At once, so that the client knows that it watches.
     let mut batch = alive(from);
     loop {
         if !batch.is_empty() && pieces.send(Ok(std::mem::take(&mut batch))).await.is_err() {

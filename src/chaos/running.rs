@@ -15,7 +15,7 @@ use crate::api::wire::{
 /// because the processors are the running one's, and what simulated nodes log is left out.
 ///
 /// # Errors
-/// If the journal cannot be read or swept, or whoever follows it ends it.
+/// If the journal cannot be read or swept, or the one who follows it ends it.
 pub fn sweep_running(
     journal: &LocalJournal,
     wish: &SweepWish,

@@ -90,7 +90,7 @@ struct Boundary {
 /// how many are done, of how many, and answers whether to go on.
 ///
 /// # Errors
-/// If the journal cannot be read, a node could not be simulated at all, or whoever follows it ends it.
+/// If the journal cannot be read, a node could not be simulated at all, or the one who follows it ends it.
 pub fn sweep(
     journal: &ReadOnlyJournal,
     setup: Setup,

@@ -18,7 +18,7 @@ const SETTINGS: [(&str, &str); 4] = [
 ];
 
 /// Begins the same process once more, with the settings in its environment. Its id, its files and its signals stay as
-/// they are. Whoever has one of these settings keeps it; with another C library nothing changes.
+/// they are. A setting that is there already stays; with another C library nothing changes.
 pub fn settle() {
     let is_missing = |(name, _): &&(&str, &str)| std::env::var_os(name).is_none();
     let missing: Vec<&(&str, &str)> = SETTINGS.iter().filter(is_missing).collect();

@@ -127,7 +127,7 @@ fn shown_by(pager: &str, text: &str) -> io::Result<bool> {
     /// What a shell ends with that finds no such program, or may not run it.
     const NOT_RUN: [Option<i32>; 2] = [Some(126), Some(127)];
     let Ok(mut pager) = Process::new("sh").args(["-c", pager]).stdin(Stdio::piped()).spawn() else { return Ok(false) };
-    // Whoever leaves the pager early has read enough.
+    // A reader who leaves the pager early has read enough.
     if let Some(mut input) = pager.stdin.take() {
         input.write_all(text.as_bytes()).ok();
     }

@@ -1,4 +1,4 @@
-//! `bailiwick wait`: waits until something is so.
+//! `bailiwick wait`: waits until a condition holds.
 
 use std::{
     collections::HashSet,
@@ -110,7 +110,7 @@ fn missing(global: &Global, entities: &[StreamId], goal: &str) -> Result<Vec<Str
     Ok(open)
 }
 
-/// Waits until everything that is declared is so.
+/// Waits until everything has the state that was declared.
 pub(super) fn until_converged(global: &Global, timeout: Duration) -> Result<Exit, CliError> {
     until(timeout, || {
         let pending = pending(global)?;

@@ -28,16 +28,16 @@ pub enum QuestionError {
 }
 
 impl Handle {
-    /// What is declared and not so, and what the journal says is so while this node has not seen it yet: a machine may have
-    /// died while no node was there to notice.
+    /// What differs from its declaration, and what the journal says is ready but this node has not seen yet: a machine may
+    /// have died while no node was running.
     ///
-    /// Nothing here means that everything is so, and was seen to be so since the node started.
+    /// An empty list means that everything is as declared, and that the node has seen all of it since it started.
     ///
     /// # Errors
     /// If the node is stopping, or the journal cannot be read.
     pub async fn pending(&self) -> Result<Vec<Pending>, QuestionError> {
-        // What was seen is asked before what is so. The other way round, a machine that is found dead between the two
-        // questions would be neither unseen nor pending.
+        // First what was seen, then the state. The other way round, a machine that is found dead between the two questions
+        // would be neither unseen nor pending.
         let unseen = self.shared.machines.send(Unseen).await.map_err(|_| AskError::Stopping)?;
         let unsure = self.shared.storage.send(Unsure).await.map_err(|_| AskError::Stopping)?;
         let untold = self.untold()?;
@@ -66,9 +66,9 @@ impl Handle {
         Ok(pending)
     }
 
-    /// The local machines whose agents were not told by this node what is wanted of them now. What is declared is so only
-    /// when they were: a change of workloads, or a new attachment, is nothing before its machine has heard of it; and after
-    /// a start of the node this is how a machine shows that it is still there.
+    /// The local machines whose agents have not yet fetched their current state from this node. A change of workloads, or a
+    /// new attachment, has no effect before they do; and after a start of the node, fetching it shows that the machine is
+    /// still there.
     fn untold(&self) -> Result<Vec<Name>, ReadError> {
         let mut told = self.told();
         self.look(|fleet| {

@@ -1,4 +1,4 @@
-//! How much a manifest may hold. Whoever needs more splits it, or tells us.
+//! How much a manifest may hold. A larger one is split into several.
 
 /// The longest file, in bytes.
 pub const FILE_BYTES_MAX: usize = 4 * 1024 * 1024;

@@ -31,7 +31,7 @@ pub(super) fn expand(documents: &mut Vec<Read>, known: Option<&Known>, sources: 
             Some((pool, _)) => pool.clone(),
             None => default_pool(StorageKind::Filesystem, &config),
         };
-        // A pool that is not there is told of by whoever gives things their pools.
+        // A missing pool is reported where objects get their pools.
         let Some(pool) = pools.get(&pool_name).ok().filter(|pool| !pool.provider().makes_filesystems()) else {
             continue;
         };

@@ -1,5 +1,5 @@
 //! The node's own record of where its journal stood: a signed head every so many entries and at each stop, in a file and in
-//! the node's log. Whoever copies them elsewhere can prove later what was there.
+//! the node's log. A copy that is kept elsewhere proves later what was there.
 
 use std::{
     fs::File,

@@ -1,4 +1,4 @@
-//! What stands in the place of `served` where the feature `server` was not built in: nobody is let in, and what cannot be done is
+//! Takes the place of `served` in a build without the feature `server`: nobody is let in, and what cannot be done is
 //! refused before anything is opened.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};

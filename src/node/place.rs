@@ -45,11 +45,11 @@ pub(crate) struct Twin {
     pub holder: String,
 }
 
-/// What is known of other places.
+/// What the node knows of the places where its directory was before.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Elsewhere {
     before: Vec<Place>,
-    /// What whoever starts the node has to know.
+    /// Notices for the person who starts the node.
     pub told: Vec<String>,
 }
 

@@ -52,7 +52,7 @@ type Ready = mpsc::SyncSender<Result<(Handle, Started), StartError>>;
 const DRAIN_POLL: Duration = Duration::from_millis(20);
 /// How often a node looks at its own disk and journal.
 const HOST_LOOK: Duration = Duration::from_secs(5);
-/// How often, and how many times, a starting node looks whether whoever reads the journal has ended: 5 s in all.
+/// How often, and how many times, a starting node checks whether a reader of the journal has ended: 5 s in all.
 const READERS_POLL: Duration = Duration::from_millis(20);
 const READERS_POLLS_MAX: u32 = 250;
 

@@ -237,7 +237,7 @@ fn inside_machines(
             "managed" => missing_for_filesystems(Way::Managed, &runner, helper),
             _ => missing_for_loop_volumes(&runner, helper),
         };
-        // Whoever embeds the node may have one of this name that works elsewhere.
+        // The embedding program may have a server of this name elsewhere.
         if providers.volumes.contains_key(&name) || providers.filesystems.contains_key(&name) {
             continue;
         }

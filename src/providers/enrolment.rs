@@ -182,7 +182,7 @@ impl Kept {
     }
 }
 
-/// Puts a file in place that only its owner may read: whoever reads sees all of it or nothing.
+/// Puts a file in place that only its owner may read: a reader sees all of it or nothing.
 fn put_file(path: &Path, content: &[u8]) -> io::Result<()> {
     use std::{io::Write, os::unix::fs::OpenOptionsExt};
     let unfinished = path.with_extension("tmp");

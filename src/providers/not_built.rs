@@ -1,4 +1,4 @@
-//! What stands in the place of the engine `etcd` where it was not built in.
+//! Takes the place of the engine `etcd` in a build without it.
 
 use bailiwick_actors::{
     ports::{

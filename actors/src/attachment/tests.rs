@@ -283,7 +283,7 @@ fn has_its_cases<A: Sample>() {
     policy.storage.attempts_max = 2;
     policy.retries.permanent_max = 1;
     let rejections = ["not-declared", "leaving", "immutable", "unknown-attempt"];
-    // What takes too long is so at a later time than all else.
+    // Only an attempt that takes too long is decided at a later time.
     let deadline = Timestamp(5 + 15 * 60_000);
     let said = Ok((Reason::Overdue, vec![Event::Overdue { at: deadline }]));
     let overdue = case(dying::<A>(), Command::Wake { due: deadline }, said).at(deadline);

@@ -22,7 +22,7 @@ pub struct Own {
 pub struct Base {
     /// None if its provider makes filesystems of its own.
     pub backing: Option<Backing>,
-    /// The intents of other filesystems that are gone with their data: what is left of them on the volume may be written over.
+    /// The intents of earlier filesystems that were destroyed with their data: their remains on the volume may be overwritten.
     pub over: BTreeSet<Cite>,
 }
 

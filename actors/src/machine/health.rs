@@ -74,7 +74,7 @@ impl Health {
         }
     }
 
-    /// Since when it is so.
+    /// When the machine entered this state; none if no report has been judged yet.
     pub fn since(&self) -> Option<Timestamp> {
         match self {
             Self::Unjudged => None,

@@ -84,7 +84,7 @@ impl ProgressReason {
 }
 
 impl Condition {
-    /// Its type, whether it is so (`True`, `False`, `Unknown`), and why: `Available`, `True`, `MinimumReplicasAvailable`.
+    /// Its type, its status (`True`, `False`, `Unknown`), and the reason: `Available`, `True`, `MinimumReplicasAvailable`.
     pub fn told(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::Progressing(reason) => ("Progressing", reason.is_true(), reason.as_str()),

@@ -133,7 +133,7 @@ pub struct FirstForm<K: Provisioned> {
     pub events: Renumbered,
     /// None if reasons and rejections have kept their numbers.
     pub verdicts: Option<Renumbered>,
-    /// Declarations, which had several forms; none of what is something else.
+    /// Reads a declaration, which had several forms; none for other events.
     pub declaration: fn(&Body) -> Result<Option<Declaration<K>>, StoredError>,
 }
 

@@ -427,7 +427,7 @@ fn every_shared_reason_has_its_case<K: Sample>() {
         "not-of-machine",
         "protected",
     ];
-    // What takes too long is so at a later time than all else.
+    // Only an attempt that takes too long is decided at a later time.
     let deadline = Timestamp(5 + 15 * 60_000);
     let said = Ok((Reason::Overdue, vec![Event::Overdue { at: deadline }]));
     let overdue = case(dead(), Command::Wake { due: deadline }, said).at(deadline);

@@ -71,7 +71,7 @@ fn sorted_streams(index: &Index) -> Vec<Newer<'_>> {
     streams
 }
 
-/// All streams, by mix and name; `newer` are so sorted too.
+/// All streams, by mix and name; `newer` is sorted in the same way.
 fn streams<'i>(index: &'i Index, newer: &'i [Newer<'i>]) -> impl Iterator<Item = Stream<'i>> {
     let of_base = |stream: base::Stream<'i>| {
         let base::Stream { mix, name, items } = stream;

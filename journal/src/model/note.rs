@@ -30,8 +30,8 @@ pub enum JournalNote {
         /// The chain value there.
         hash: [u8; 32],
     },
-    /// Somebody has seen that the clock was ahead once: what was recorded at or after this time is so much ahead. The record
-    /// stays as it is; whoever shows times takes it into account.
+    /// The clock was found to have been ahead: times recorded at or after this one are ahead by the amount given here. The
+    /// entries stay as they are; every display of times takes the correction into account.
     ClockCorrected {
         /// The recorded time from which on, in milliseconds since 1970.
         since_ms: u64,

@@ -292,7 +292,7 @@ pub(crate) fn missing(
 ) -> IntegrityReport {
     let mut report = IntegrityReport::default();
     let tip = scanned.tip;
-    // What is sound behind damage is there: the log does not end before it.
+    // Sound blocks behind the damage belong to the log: it ends after the last of them.
     let reached = scanned.later.iter().map(|later| later.0).fold(tip.block, u64::max);
     let cut = |file: &str, last: u64| Problem {
         kind: ProblemKind::LogCut,

@@ -42,7 +42,7 @@ const GIVEN_SOON_MS: u64 = 14 * 86_400_000;
 pub(super) fn findings(global: &Global, config: Option<&Path>) -> Vec<Finding> {
     let data_dir = match session::data_dir(global) {
         Ok(data_dir) => data_dir,
-        // Nothing in it is read: whoever could change it could have written it.
+        // Nothing in it is read: a user who could change it could have written it.
         Err(error) => return vec![Finding::of_error("data-directory", error)],
     };
     let now = SystemClock::new().wall();

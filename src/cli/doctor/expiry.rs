@@ -1,4 +1,4 @@
-//! Until when a certificate holds. Nothing else of it is read here: whoever trusts it checks the rest.
+//! Until when a certificate holds. Nothing else of it is read here: the client that trusts it checks the rest.
 
 use bailiwick_actors::vocab::Timestamp;
 

@@ -109,7 +109,7 @@ impl Building {
     }
 }
 
-/// Whether the tag says that a plain text is a text and nothing else. Tags of other kinds are refused.
+/// Whether the tag declares a plain scalar to be a string. Other tags are refused.
 fn means_text(at: Spot, tag: Option<&Tag>) -> Result<bool, Flaw> {
     let Some(tag) = tag else { return Ok(false) };
     match tag.core_suffix() {

@@ -23,7 +23,7 @@ pub enum Stop {
 
 pub type Judged = Result<(), Stop>;
 
-/// Ends the check unless something is so.
+/// Ends the check unless the condition holds.
 pub fn ensure(is_so: bool, otherwise: impl FnOnce() -> String) -> Judged {
     if is_so { Ok(()) } else { Err(Stop::Wrong(otherwise())) }
 }

@@ -34,7 +34,7 @@ pub(super) struct Process {
     pub stdin: ChildStdin,
     pub stdout: ChildStdout,
     pub stderr: ChildStderr,
-    /// Comes when it has ended; then nothing of its group runs any more.
+    /// Resolves when it has ended; no process of its group is running then.
     pub exit: oneshot::Receiver<ExitStatus>,
     pub group: Group,
 }

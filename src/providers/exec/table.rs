@@ -26,7 +26,7 @@ pub(super) struct Call {
 impl Call {
     fn end(self, result: Result<Value, Fault>) {
         drop(self.held);
-        // Whoever asked may have gone: then nobody wants to know.
+        // The caller may have gone: then nobody needs the answer.
         let _ = self.answer.send(result);
     }
 

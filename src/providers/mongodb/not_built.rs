@@ -1,4 +1,4 @@
-//! What stands in the driver's place where it was not built in.
+//! Takes the driver's place in a build without it.
 
 use std::time::Duration;
 

@@ -71,7 +71,7 @@ impl Ground {
     ) -> Result<Self, StorageError> {
         make_directory(storage_dir).doing("make the storage directory")?;
         let storage_dir = plain(storage_dir)?;
-        // One group may go through it, if it was let in: whoever workloads run as.
+        // One group may go through it, if it was let in: that of the workloads' user.
         let mode = std::fs::metadata(storage_dir.as_str()).doing("examine the storage directory")?.permissions().mode();
         if mode & 0o7067 != 0 {
             let owner_only = Permissions::from_mode(0o700);

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The commands of a [`Ground`](super::Ground) say which verb stands for them; what anybody can run is run as before. A turn
-//! goes along with each question, so that a command keeps it although whoever asked is killed.
+//! goes along with each question, so that a command keeps it even if its caller is killed.
 
 pub mod client;
 #[cfg(feature = "server")]

@@ -169,7 +169,7 @@ fn checked(
     }
 }
 
-/// Waits until a device shows the file no more: whoever looks at new devices may have it open for a moment.
+/// Waits until a device no longer shows the file: a program that inspects new devices may have it open for a moment.
 async fn ensure_gone(ground: &Ground, file: &AbsPath, device: &DeviceName) -> Result<(), StorageError> {
     const LOOKS: u32 = 100;
     for look in 0..LOOKS {

@@ -20,7 +20,7 @@ use super::{
     error::Step,
 };
 
-/// The device beneath a filesystem, as whoever asks knows it.
+/// The device beneath a filesystem, as the caller knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beneath {
     pub name: DeviceName,

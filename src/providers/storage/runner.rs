@@ -24,7 +24,7 @@ use super::{
 };
 use crate::providers::fault::code_of;
 
-/// Runs commands one at a time for whoever asks.
+/// Runs commands for its callers, one at a time.
 pub trait Runner: Send + Sync + fmt::Debug {
     /// Runs a command to its end and answers with what it printed; an exit other than 0 is an error.
     ///
@@ -230,7 +230,7 @@ enum Printed {
     TooMuch,
 }
 
-/// Reads to the end or to the bound; then the pipe is closed, and whoever goes on writing is ended by that.
+/// Reads to the end or to the bound; then the pipe is closed, which ends a program that goes on writing.
 async fn read(pipe: Option<impl AsyncRead + Unpin>) -> io::Result<Printed> {
     let Some(pipe) = pipe else { return Ok(Printed::All(Vec::new())) };
     let mut bytes = Vec::new();

@@ -228,7 +228,7 @@ impl Tree {
         Ok(Some(content))
     }
 
-    /// Puts a file in place with its whole content: whoever reads sees the old content or the new, also after a crash.
+    /// Puts a file in place with its whole content: a reader sees the old content or the new, also after a crash.
     pub fn write(&self, path: &AbsPath, content: &[u8], mode: Mode) -> Result<(), StorageError> {
         let (directory, name) = self.place(path)?;
         let unfinished = format!("{UNFINISHED}{name}");

@@ -1,7 +1,7 @@
 //! One operation at a time on one thing, across processes and crashes.
 //!
 //! A turn is a lock on a file. Every command that is run gets the locked file as its standard input, and with it a share of
-//! the lock. So when a node is killed while it formats a device, whoever starts next cannot begin with that device before
+//! the lock. So when a node is killed while it formats a device, the next node cannot begin with that device before
 //! the formatting that was left behind has ended.
 //!
 //! A turn that ends in order is given back by name, not by closing the file: a process that is just being started elsewhere

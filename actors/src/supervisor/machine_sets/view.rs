@@ -93,7 +93,7 @@ impl View {
         self.out.contains(provider)
     }
 
-    /// A provider is out from now on, or is so no more.
+    /// Records that an outage of a provider began or ended.
     fn turned(&mut self, provider: &Name, is_out: bool) {
         let has_turned = if is_out { self.out.insert(provider.clone()) } else { self.out.remove(provider) };
         if !has_turned {

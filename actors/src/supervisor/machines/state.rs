@@ -184,7 +184,7 @@ pub enum Event {
         fault: Fault,
         at: Timestamp,
     },
-    /// It answers; if it was out, it is so no more.
+    /// The provider answers; an outage, if there was one, is over.
     ListRecovered {
         provider: Name,
         at: Timestamp,

@@ -31,7 +31,7 @@ impl ModelWorld {
         world.sets.values().flat_map(|set| set.machine_of.values()).chain(world.servers.keys()).cloned().collect()
     }
 
-    /// The server of a machine runs now, or does not: nothing happens to one that is so already.
+    /// Starts or stops the server of a machine. Nothing happens if it is in that state already.
     pub fn stands(&self, machine: &Name, is_up: bool, now: Timestamp) {
         let world = &mut *self.lock();
         if world.is_up(machine) != is_up {

@@ -27,7 +27,7 @@ pub(super) async fn create(
     }
     let tag = tag(wish.id);
     let turn = ground.turn(&tag)?;
-    // Two filesystems must not be made on one volume at the same time, whoever makes them.
+    // Two filesystems must not be made on one volume at the same time, no matter by whom.
     let volume = wish.backing.as_ref().map(volume_tag);
     let volume = volume.map(|volume| ground.turn(&volume).map(|turn| (volume, turn))).transpose()?;
     let known = record::load::<FilesystemRecord>(ground, wish.id)?;

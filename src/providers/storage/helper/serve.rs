@@ -1,6 +1,6 @@
 //! The storage helper itself: what root does for a node that is not root.
 //!
-//! Whoever asks is not trusted further than this: he may mount and attach what is his, where the
+//! A caller is not trusted further than this: he may mount and attach what is his, where the
 //! machines of his node lie. So a path
 //! is walked without following a link, what it leads to has to be the node's user's, and it is used through the directory
 //! that was reached, because he can put something else in its place at any time. A device has to be a loop device that
@@ -71,9 +71,9 @@ pub enum HelperStartError {
     Storage { path: PathBuf, source: StorageError },
 }
 
-/// So many questions are answered at a time; whoever asks more waits until one is.
+/// This many questions are answered at a time; another one waits until one of them is.
 const AT_ONCE: usize = 32;
-/// How long whoever connects may take to ask.
+/// How long a client may take to ask after it has connected.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A helper that listens.

@@ -57,8 +57,8 @@ impl Session {
     pub fn begin(data: &Path, ports: &Ports) -> Self {
         let place = tempfile::tempdir().expect("a directory");
         let (root, output) = (place.path().join("bailiwick"), place.path().join("output"));
-        fs::create_dir_all(root.join("target/release")).expect("a directory");
-        symlink(env!("CARGO_BIN_EXE_bailiwick"), root.join("target/release/bailiwick")).expect("a link");
+        fs::create_dir_all(root.join("target/debug")).expect("a directory");
+        symlink(env!("CARGO_BIN_EXE_bailiwick"), root.join("target/debug/bailiwick")).expect("a link");
         copy_examples(&root.join("examples"), ports);
         let printed = fs::File::create(&output).expect("a file");
         let mut command = Command::new("bash");
