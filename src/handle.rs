@@ -61,7 +61,7 @@ pub struct Handle {
     shared: Arc<Shared>,
     /// In whose name it asks.
     principal: Arc<str>,
-    /// What whoever asks saw.
+    /// What the caller saw.
     expected: Option<Expected>,
 }
 

@@ -77,7 +77,7 @@ impl Asker {
     }
 }
 
-/// The version of an object that whoever asks has seen: `If-Match: "7"`. If it is another one meanwhile, nothing is done, and
+/// The version of an object that the caller has seen: `If-Match: "7"`. If it is another one meanwhile, nothing is done, and
 /// the answer is 412. Rows and descriptions tell the version.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen(Option<Version>);

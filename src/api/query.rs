@@ -227,7 +227,7 @@ impl Query {
     }
 
     /// The same question, once it is known what time it is: `-2h` is two hours before the node's time, whatever the clock
-    /// of whoever asks shows.
+    /// of the caller shows.
     #[must_use]
     pub fn resolved(mut self, now: Timestamp, calendar: &Calendar) -> Self {
         let known = |at: At| at.known(now, calendar);

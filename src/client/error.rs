@@ -13,16 +13,16 @@ pub enum ClientError {
     /// Nobody listens there.
     #[error("no node is running at {}", socket.display())]
     NotRunning { socket: PathBuf },
-    /// Whoever listens there is neither this user nor root. Nothing was sent.
+    /// The listener there is neither this user nor root. Nothing was sent.
     #[error("the process that listens at {} belongs to user {user} and is not trusted", socket.display())]
     Stranger { socket: PathBuf, user: u32 },
     /// Nobody answers there: refused, no route, no such name, or silent. Nothing was sent.
     #[error("cannot reach the node at {node}")]
     Unreachable { node: Whereabouts, source: io::Error },
-    /// Whoever answers there has not proven to be the node. Nothing was sent.
+    /// The server there has not proven to be the node. Nothing was sent.
     #[error("the node at {node} is not trusted: {why}")]
     Untrusted { node: Whereabouts, why: Distrust },
-    /// Whoever answers there does not speak TLS 1.3. Nothing was sent.
+    /// The server there does not speak TLS 1.3. Nothing was sent.
     #[error("no TLS 1.3 is spoken at {node}")]
     OtherProtocol { node: Whereabouts, source: Box<rustls::Error> },
     /// The node answered, with a refusal or a failure.

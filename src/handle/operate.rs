@@ -1,4 +1,4 @@
-//! What operators ask of one object, beside declaring and removing it: the same for whoever embeds a node, and over its API.
+//! What operators ask of one object, beside declaring and removing it: the same for embedders, and over its API.
 
 use bailiwick_actors::{
     contract::Decider,

@@ -1,4 +1,4 @@
-//! What is decided, and why, for whoever embeds a node.
+//! What is decided, and why, for embedders.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -24,7 +24,7 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// The next one; waits until there is one. Whoever gives up waiting loses none.
+    /// The next one; waits until there is one. A caller that gives up waiting loses none.
     ///
     /// # Errors
     /// If the journal cannot be read; asked again, it tries again.

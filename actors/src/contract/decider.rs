@@ -69,7 +69,7 @@ pub trait View: Clone + Default + fmt::Debug + Send + Unpin + 'static {
     }
 }
 
-/// The effect of whoever owes nothing to the world and is owed nothing.
+/// The effect of an entity that owes nothing to the world and is owed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoEffect {}
 

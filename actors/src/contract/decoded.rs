@@ -6,7 +6,7 @@ use bailiwick_journal::Entry;
 
 use super::{Stored, StoredError};
 
-/// The place for an entry's decoded events: whoever wants them first decodes them.
+/// The place for an entry's decoded events: the first reader decodes them.
 #[derive(Default)]
 pub struct DecodedEvents(OnceCell<Rc<dyn Any>>);
 

@@ -26,7 +26,7 @@ pub struct Folded<D> {
 /// The states of all entities of one kind, by name.
 ///
 /// An entity is found by its hash: in a tree of many thousands of names each lookup waits for memory a dozen times, and one
-/// changed entity would cost more the more there are. Nobody sees the order of the hashes: whoever goes through all of them
+/// changed entity would cost more the more there are. Nobody sees the order of the hashes: code that goes through all of them
 /// goes by name.
 #[derive(Clone, PartialEq)]
 pub struct Fold<D> {

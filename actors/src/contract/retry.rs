@@ -45,7 +45,7 @@ pub struct WaitsByFault {
 pub enum Attempted {
     /// Something is made, attached or mounted.
     Making,
-    /// Something is deleted, destroyed, released, detached or unmounted. Whoever gave that up would leave something behind
+    /// Something is deleted, destroyed, released, detached or unmounted. Giving that up would leave something behind
     /// that nobody wants, so it is tried on for ever.
     Removing,
 }

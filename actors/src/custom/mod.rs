@@ -9,7 +9,7 @@
 //!   `supervisor/KIND`, follows the journal and issues these orders as the built-in supervisors do.
 //!
 //! Registered kinds are code, so they hold for the whole process. A journal with a kind that the program at hand has not
-//! registered is read all the same: its entries stay as they are, and whoever lists them says that the kind is unknown.
+//! registered is read all the same: its entries stay as they are, and a list of them says that the kind is unknown.
 
 mod kept;
 mod rule;

@@ -40,7 +40,7 @@ pub struct State {
 pub enum Command {
     /// It shall say this.
     Declare(Box<Content>),
-    /// It shall go. Whoever asks says who uses it, as far as is known: then it stays.
+    /// It shall go. The sender says who uses it, as far as is known: then it stays.
     Remove { kind: Kind, used_by: Users },
 }
 

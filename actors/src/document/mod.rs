@@ -5,7 +5,7 @@
 //!                                                  └ refused while somebody uses it
 //! ```
 //!
-//! A document does nothing by itself. Whoever decides with one records its revision, so that the decision can be made again.
+//! A document does nothing by itself. A decider that uses one records its revision, so that the decision can be made again.
 //! All kinds have one frame (`entity.rs`): `space`, `subnet`, `image-metadata`, `agent-binary`, `application`, `model`; what
 //! each says is in `spec.rs`. Sources: Juju's spaces, cloud image metadata, agent binaries, endpoint bindings, model defaults.
 //!

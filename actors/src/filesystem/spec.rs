@@ -8,7 +8,7 @@ use crate::{
     vocab::{Name, SizeMib},
 };
 
-/// The name of the one that makes and mounts filesystems on volumes, whoever makes the volumes.
+/// The name of the one that makes and mounts filesystems on volumes, no matter who makes the volumes.
 pub const MANAGED: &str = "managed";
 
 /// A filesystem as declared. None of it can change while the filesystem lives.

@@ -108,7 +108,7 @@ fn declare(state: &State, spec: &Arc<Spec>, facts: &Facts<'_>) -> Verdict {
     }
     let fixed = [
         ("spec.provider", present.provider != spec.provider),
-        // Whoever belongs to a set is the set's, and nobody else's machine becomes so.
+        // A machine of a set is the set's, and nobody else's machine becomes so.
         ("spec.set", present.set != spec.set),
         ("spec.parent", present.parent != spec.parent),
         ("spec.storage", present.storage != spec.storage),
@@ -160,7 +160,7 @@ fn remove(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
     Ok(Decision::because(reason, events))
 }
 
-/// It is dead and its instance is being deleted: whoever forces its removal does not wait for the provider to confirm that.
+/// It is dead and its instance is being deleted: a forced removal does not wait for the provider to confirm that.
 fn skip_deletion(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict {
     let (Instance::Deleting { of, effort }, true) = (&state.instance, removal.force) else {
         return Ok(Decision::nothing(Reason::AlreadyGoing));

@@ -47,7 +47,7 @@ pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
     let times = [draining::until(state), eviction::until(state), ordered_drain::until(state)];
     let times = judged.into_iter().chain(times).flatten().map(Effect::WakeAt);
     if let Some(hold) = &state.hold {
-        // Whoever is held waits for nothing that was noted already, only for the end of the hold.
+        // A held machine waits for nothing that was noted already, only for the end of the hold.
         let noted = hold.withheld.contains(&Step::Attempt);
         pending.retain(|effect| !(noted && matches!(effect, Effect::WakeAt(_))));
         pending.extend(hold.until.map(Effect::WakeAt));

@@ -152,7 +152,7 @@ pub(super) fn suspicion(state: &State, cause: Cause, facts: &Facts<'_>) -> Optio
     Some(Event::BecameSuspect { cause, at: facts.now, until })
 }
 
-/// When the time of whoever is to stay, and is not well, is over.
+/// When the time of a machine that is to stay, and is not well, is over.
 pub(super) fn until(state: &State) -> Option<Timestamp> {
     state.health.until().filter(|_| state.life == Life::Alive && state.drain.is_none())
 }

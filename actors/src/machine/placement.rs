@@ -140,7 +140,7 @@ pub(super) fn site(
     };
     let next = match retries::making(state, effort, facts).after(effort, &fault, facts.now) {
         Next::Retry { until } | Next::Ask { until } => {
-            // Whoever waits after every zone has waited already.
+            // A machine that waits once all zones were tried has waited already.
             let is_over = facts.policy.zones.next == NextZone::AfterWait;
             Event::CreateRetryScheduled { until: if is_over { facts.now } else { until }, fault }
         }

@@ -1,7 +1,7 @@
-//! Why a machine goes, or its instance is replaced: told to whoever runs inside before anything ends there, so that it can
+//! Why a machine goes, or its instance is replaced: told to the workloads before any of them ends, so that it can
 //! tell a farewell from a repair.
 //! Source: the condition that Gardener's machine controller writes on a node before it drains it, which it reads off the
-//! machine's phase. Ours is said by whoever orders the removal, because a phase is over by then.
+//! machine's phase. Ours is given with the order to remove, because a phase is over by then.
 
 use std::fmt;
 

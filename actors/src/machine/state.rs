@@ -58,13 +58,13 @@ pub struct State {
     pub mounts: BTreeSet<Name>,
     /// The operator's hand on it: nothing happens to it by itself.
     pub hold: Option<Hold>,
-    /// Why it goes, if it does and whoever ordered that has said so.
+    /// Why it goes, if it does and the one who ordered that gave a reason.
     pub going: Option<RemovalReason>,
     /// Since when it goes; none before its removal was asked for.
     pub going_since: Option<Timestamp>,
     /// Its instance stays when it goes.
     pub keeps_instance: bool,
-    /// The instance that was taken over at this version: it has the effect id that it was made under, whoever asked for it.
+    /// The instance that was taken over at this version: it has the effect id that it was made under, no matter who asked for it.
     pub adopted: Option<(Version, EffectId)>,
     /// Instances that bear its name and are not its own: they are being removed.
     pub strays: BTreeMap<EffectId, Stray>,

@@ -1,6 +1,6 @@
 //! In which zone a machine can only be, because its volumes are there.
 //!
-//! A volume cannot follow a machine into another zone, so the machine follows its volumes: whoever chooses a zone for its
+//! A volume cannot follow a machine into another zone, so the machine follows its volumes: the choice of a zone for its
 //! instance chooses theirs. Two volumes in two zones are refused to one machine, and so is a volume in a zone in which the
 //! machine may not be.
 

@@ -101,7 +101,7 @@ impl Pass<'_> {
         self.after.awaited(&self.facts.policy.rollouts.windows, self.facts.now)
     }
 
-    /// Whoever is paused is not late; whoever goes on has all its time again.
+    /// A paused deployment is not late; one that goes on has all its time again.
     fn pause_or_resume(&mut self) {
         match (self.spec.paused, self.reason()) {
             (_, Some(ProgressReason::ProgressDeadlineExceeded)) => (),

@@ -1,4 +1,4 @@
-//! What a set tells about itself: the one count of its machines, for people and for whoever waits for it.
+//! What a set tells about itself: the one count of its machines, for people and for what waits for it.
 
 use super::{Member, State};
 use crate::vocab::FailureReason;

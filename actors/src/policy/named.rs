@@ -66,7 +66,7 @@ fn replica_sets_by(rules: PeerRules) -> Document {
 }
 
 /// Gardener's machine controller 0.49: what follows a failure depends on its code, nothing is given up for its code or for
-/// the number of attempts, but for the time that it has taken; whoever is given up is its set's to replace, and is not tried
+/// the number of attempts, but for the time that it has taken; a machine that is given up is its set's to replace, and is not tried
 /// again. An instance that nobody knows goes when it is found; whose own instance is not found is told by its node.
 fn gardener_0_49() -> Document {
     Document {

@@ -1,4 +1,4 @@
-//! The pools that storage comes from. They stand beside the settings: whoever asks for storage is told by them where it comes
+//! The pools that storage comes from. They stand beside the settings: a claim for storage is told by them where it comes
 //! from, and what is decided afterwards depends on what was asked for, not on them.
 
 use super::{Event, Reason, Rejection, State};

@@ -88,7 +88,7 @@ pub struct Keep {
     /// How long one is kept as it is, while its set has another one made. A machine may say otherwise. 0 means not at all.
     /// Default 0.
     pub failed_ms: u64,
-    /// So many of one set are kept at a time; whoever fails beyond that is replaced as ever. Default 2: one to look at, and
+    /// So many of one set are kept at a time; a machine that fails beyond that is replaced as ever. Default 2: one to look at, and
     /// one to compare it with; a set whose machines fail one after the other must not fill the account.
     pub most: u32,
 }

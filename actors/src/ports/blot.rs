@@ -13,7 +13,7 @@ use std::{
     sync::Arc,
 };
 
-/// What stands in the place of a secret.
+/// What is shown in place of a secret.
 pub const MARK: &str = "***";
 
 /// The shortest value that can be told from other text, in bytes. A shorter one would blot out half of every text.

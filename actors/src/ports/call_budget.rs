@@ -188,7 +188,7 @@ impl Bucket {
 
 /// The calls that wait for the budget of one provider.
 ///
-/// The kind that went out longest ago is next; of one kind, whoever came first.
+/// The kind that went out longest ago is next; of one kind, first come, first served.
 #[derive(Clone, Debug)]
 pub struct CallQueue<T> {
     budget: CallBudget,

@@ -11,7 +11,7 @@ pub struct JoinToken {
     pub id: String,
     /// Good until then.
     pub until: Timestamp,
-    /// The file that holds it, for its owner alone: whoever cannot be told a secret is told where it is.
+    /// The file that holds it, for its owner alone: a provider that cannot be told a secret is told where it is.
     pub file: PathBuf,
     text: String,
 }
@@ -22,7 +22,7 @@ impl JoinToken {
         Self { id, until, file, text }
     }
 
-    /// The whole of it, for whoever has to have it.
+    /// The whole of it, for its user.
     pub fn reveal(&self) -> &str {
         &self.text
     }

@@ -106,7 +106,7 @@ pub trait FilesystemProvider: Send + Sync {
     /// the volume, a directory of the machine is kept.
     fn destroy_filesystems(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()>;
 
-    /// Whether it can let go of something and keep the data, if that is known without trying it. Whoever cannot is not
+    /// Whether it can let go of something and keep the data, if that is known without trying it. A provider that cannot is not
     /// asked to: a release is refused before anything is done.
     fn can_release(&self) -> Option<bool> {
         None

@@ -47,7 +47,7 @@ pub type BulkAnswer<'a, T> = Answer<'a, Result<Vec<Result<T, Fault>>, Fault>>;
 /// What a provider knows about an effect id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Lookup<T> {
-    /// It is there: whoever asked for it adopts it.
+    /// It is there: the one who asked for it adopts it.
     Present(T),
     /// It is not there, and no earlier call will still make it.
     Absent,

@@ -20,7 +20,7 @@ impl SecretData {
         self.0.is_empty()
     }
 
-    /// The texts, for whoever has to have them.
+    /// The texts, for their user.
     pub fn reveal(&self) -> &BTreeMap<String, String> {
         &self.0
     }

@@ -12,7 +12,7 @@ pub struct Lineage {
 }
 
 impl Lineage {
-    /// As the journal's own notes say. What cannot be read there is found by whoever checks the journal.
+    /// As the journal's own notes say. What cannot be read there is found by a check of the journal.
     pub fn of(journal: &dyn Journal) -> Self {
         let stream = NOTE_STREAM.parse().expect("a valid name");
         let notes = journal.read_stream(&stream, Version(1)).filter_map(Result::ok);

@@ -69,7 +69,7 @@ pub enum ReplayError {
 /// Follows a long pass: it is told how many entries of how many are done, and answers whether to go on.
 pub type Follow<'a> = &'a dyn Fn(u64, u64) -> bool;
 
-/// After so many entries whoever follows a pass is asked again: a fraction of a millisecond's work.
+/// After so many entries the one who follows a pass is asked again: a fraction of a millisecond's work.
 const FOLLOWED_EVERY: u64 = 64;
 
 /// Replays with the deciders of this release.
@@ -95,7 +95,7 @@ pub fn replay_with(
 /// Replays as [`replay`] does, and tells how far it is.
 ///
 /// # Errors
-/// As [`replay`], and if whoever follows it ends it.
+/// As [`replay`], and if the one who follows it ends it.
 pub fn replay_followed(
     journal: &dyn Journal,
     options: &Options,

@@ -29,7 +29,7 @@ use crate::{
 /// What a decision is decided again with, beside the entry itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
-    /// The settings that the entry cites; none if they could not be found (which is reported by whoever looked).
+    /// The settings that the entry cites; none if they could not be found (which the one who looked reports).
     pub policy: Option<&'a Arc<PolicyInForce>>,
 }
 

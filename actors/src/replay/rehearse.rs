@@ -94,7 +94,7 @@ impl Rehearsal {
 /// Decides a journal again under these settings, and tells how far it is.
 ///
 /// # Errors
-/// As [`replay`](super::replay), and if whoever follows it ends it.
+/// As [`replay`](super::replay), and if the one who follows it ends it.
 pub fn rehearse(
     journal: &dyn Journal,
     document: &Document,

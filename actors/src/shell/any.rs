@@ -49,7 +49,7 @@ impl<D: Kind> AnyAddr for Addr<EntityActor<D>> {
     }
 
     fn retire(&self) {
-        // It is idle, and nobody waits for an answer of it: whoever asks it is counted in its slot.
+        // It is idle, and nobody waits for an answer from it: a question to it is counted in its slot.
         drop(self.try_send(Retire));
     }
 

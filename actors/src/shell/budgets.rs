@@ -1,4 +1,4 @@
-//! Keeps to the call budgets of providers: whoever calls one asks here first, and waits for its turn.
+//! Keeps to the call budgets of providers: a call asks here first, and waits for its turn.
 
 use std::{
     cell::Cell,
@@ -19,7 +19,7 @@ use crate::{
 /// What goes out together, if at all.
 pub(super) type Place = (Operation, Source);
 
-/// The budgets of a node's providers, and who waits for them. Clones are the same budgets; whoever is asked how things are
+/// The budgets of a node's providers, and who waits for them. Clones are the same budgets; a view of how things are
 /// may look from another thread.
 #[derive(Clone, Debug)]
 pub struct Budgets {

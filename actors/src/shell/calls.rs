@@ -36,7 +36,7 @@ pub(crate) trait Wish: Clone + fmt::Debug + Send + 'static {
     /// Carries out what goes out together, all of one operation: exactly one report of each item.
     fn carry_out(batch: Vec<Item<Self>>, at: At<'_>) -> Carried<'_>;
 
-    /// Tells whoever was asked that something else is wanted now, so that a call that hangs does not hold it up.
+    /// Tells the provider that something else is wanted now, so that a call that hangs does not hold it up.
     fn cancel(providers: &Providers, source: &Source, id: EffectId);
 
     /// What is reported instead if this would touch what another journal made; none for any other.
@@ -115,7 +115,7 @@ trait Erased: Any + fmt::Debug + Send {
     fn carry_out(&self) -> CarryOut;
 }
 
-/// How whoever was asked is told that something else is wanted now.
+/// How the provider is told that something else is wanted now.
 pub(super) type Cancel = fn(&Providers, &Source, EffectId);
 
 /// How a batch is carried out.

@@ -1,6 +1,6 @@
 //! What was refused to whom, before anything was decided: noted as a sum.
 //!
-//! Whoever is refused can ask again without end, so no entry follows from one refusal: what was refused in a while is one entry,
+//! A refused caller can ask again without end, so no entry follows from one refusal: what was refused in a while is one entry,
 //! with the first of those who asked named and the others counted.
 
 use bailiwick_journal::{Body, Draft, EntryKind, Meta, Outcome, Version};

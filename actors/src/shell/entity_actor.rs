@@ -47,7 +47,7 @@ pub struct Submit<D: Kind> {
     pub urgency: Urgency,
 }
 
-/// The entity as it is now, for whoever decides about several entities in one step.
+/// The entity as it is now, for a decision about several entities in one step.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<Entity<D>, AskError>")]
 pub struct Snapshot<D: Kind>(pub PhantomData<D>);
@@ -358,7 +358,7 @@ impl<D: Kind> EntityActor<D> {
             Err(AppendError::Conflict { .. }) => Err(AskError::Contended),
             Err(AppendError::Overloaded { .. }) => Err(AskError::Overloaded),
             Err(error) => {
-                // We do not guess what reached the disk: whoever asks next gets an actor built from the journal.
+                // We do not guess what reached the disk: the next caller gets an actor built from the journal.
                 if matches!(error, AppendError::Unknown { .. }) {
                     ctx.stop();
                 }

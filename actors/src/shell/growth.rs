@@ -8,7 +8,7 @@ use std::sync::{
 use bailiwick_journal::Position;
 use tokio::sync::Notify;
 
-/// How far the journal has got. Whoever waits for more is woken in the order in which they began to wait: a channel that
+/// How far the journal has got. Waiters for more are woken in the order in which they began to wait: a channel that
 /// wakes in an order of chance would make two runs of one simulation differ.
 #[derive(Clone, Debug)]
 pub struct Growth(Arc<Inner>);

@@ -1,4 +1,4 @@
-//! Which providers are held: whoever is about to ask one for something that changes something asks here first.
+//! Which providers are held: a call that changes something at one is checked here first.
 
 use std::{cell::RefCell, collections::BTreeSet, rc::Rc};
 

@@ -18,7 +18,7 @@ pub struct Origin {
     pub cites: Vec<Cite>,
     /// Whether "nothing to do, for the same reason as before" is only counted instead of journaled.
     pub routine: bool,
-    /// What has to be as whoever asks saw it; otherwise nothing is decided.
+    /// What has to be as the caller saw it; otherwise nothing is decided.
     pub expected: Option<Expected>,
 }
 
@@ -54,7 +54,7 @@ pub struct AskGroup {
     pub commands: Vec<(StreamId, AnyCommand)>,
     /// The id of the request as a whole; each command's own id follows from it and its place.
     pub origin: Origin,
-    /// Hash of what was asked for, as whoever asked said it: the same id with another hash is another request.
+    /// Hash of what was asked for, as the caller said it: the same id with another hash is another request.
     pub content: [u8; 16],
 }
 

@@ -45,7 +45,7 @@ impl fmt::Debug for AnyProvider {
     }
 }
 
-/// Whoever is asked at a port.
+/// A provider that is called through a port.
 pub(crate) type Asked<P> = <P as Port>::Provider;
 
 /// A kind of thing that providers keep for us, each under the effect id that it was made under.
@@ -71,7 +71,7 @@ pub trait Thing: Clone + fmt::Debug + 'static {
     fn undone(_services: &Services, _id: EffectId) {}
 }
 
-/// Whoever keeps things of a kind.
+/// A provider that keeps things of a kind.
 pub(crate) type Keeper<T> = Asked<<T as Thing>::Port>;
 
 /// Providers of machines.

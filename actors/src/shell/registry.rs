@@ -281,7 +281,7 @@ impl Handler<Ask> for Registry {
             let answer = answer.await.unwrap_or_else(|_| Err(AskError::Crashed { stream: stream.clone() }));
             let has_crashed = matches!(answer, Err(AskError::Crashed { .. }));
             let idle = matches!(&answer, Ok(answer) if answer.idle);
-            // Before the answer is given, so whoever asks again finds what follows from it.
+            // Before the answer is given, so the caller's next question finds what follows from it.
             if let Some(registry) = registry.upgrade() {
                 let _ = registry.send(Answered { stream, born, idle, has_crashed }).await;
             }

@@ -108,7 +108,7 @@ impl Services {
     }
 }
 
-/// Makes machines with what the secrets of their classes hold. Whoever's secrets cannot be read fails alone, before
+/// Makes machines with what the secrets of their classes hold. A machine whose secrets cannot be read fails alone, before
 /// anything was made for it.
 fn create<'a>(
     provider: &'a dyn MachineProvider,
@@ -138,7 +138,7 @@ fn create<'a>(
             let text = format!("the provider gave {} answers to {asked} questions", made.len());
             return Err(Fault::new(FaultCode::Unknown, text));
         }
-        // Whoever was told a secret does not tell it on.
+        // A provider that was told a secret does not tell it on.
         let mut made = made.into_iter().map(|answer| told.discreet(answer));
         let unanswered = || Err(Fault::new(FaultCode::Internal, "a machine has no answer"));
         Ok(faults
@@ -307,7 +307,7 @@ mod tests {
         let asked = provider.0.lock().unwrap();
         let text = "join id.sesame, or id.sesame; not %3C%3CBOOTSTRAP_TOKEN%3E%3E";
         assert_eq!(asked[0].secrets.reveal()["userData"], text);
-        // Whoever tells the user data on tells neither it nor the token.
+        // A provider that repeats the user data reveals neither it nor the token.
         assert_eq!(answers[0].as_ref().unwrap_err().text, "no luck with *** and ***");
     }
 

@@ -265,7 +265,7 @@ impl Services {
     pub(crate) fn decoded_events(&self, position: Position) -> Rc<DecodedEvents> {
         let mut decoded = self.decoded.borrow_mut();
         let events = decoded.entry(position).or_default().clone();
-        // Whoever comes late decodes for itself.
+        // A late reader decodes for itself.
         while decoded.len() > DECODED_MAX {
             decoded.pop_first();
         }

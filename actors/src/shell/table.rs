@@ -1,4 +1,4 @@
-//! The kinds of entities, each once. Whoever handles an entity without knowing its kind finds it here.
+//! The kinds of entities, each once. Code that handles an entity without knowing its kind finds it here.
 
 use std::{marker::PhantomData, rc::Rc, sync::Arc};
 

@@ -305,7 +305,7 @@ fn report_destroy_failed<K: Provisioned>(
     if let Some(reason) = K::is_gone_all_the_same(state, fault) {
         return Ok(Decision::because(reason, [Event::Destroyed, Event::Removed]));
     }
-    // Its data is to stay: whoever cannot let go of it is not asked to destroy it.
+    // Its data is to stay: a provider that cannot let go of it is not asked to destroy it.
     if state.removal == Removal::Release && fault.code == FaultCode::Unimplemented && effort.is_trying(attempt) {
         return Ok(Decision::because(Reason::CannotRelease, [Event::DestroyGivenUp { fault: fault.clone() }]));
     }

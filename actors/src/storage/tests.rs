@@ -276,7 +276,7 @@ fn attempts<K: Sample>() -> Vec<Case<State<K>>> {
             Ok((R::StorageAbsent, vec![Event::Destroyed, Event::Removed])),
         ),
         case(dead(), not_undone(1, FaultCode::FailedPrecondition), tried_on(FaultCode::FailedPrecondition)),
-        // Whoever cannot let go of it is asked neither again nor to destroy it.
+        // A provider that cannot let go of it is asked neither again nor to destroy it.
         case(
             releasing(),
             not_undone(1, FaultCode::Unimplemented),

@@ -33,7 +33,7 @@ pub struct StorageClaim {
 pub enum ClaimForm {
     Volume,
     Filesystem {
-        /// Where it is mounted; none leaves that to whoever mounts it.
+        /// Where it is mounted; none leaves that to the provider that mounts it.
         path: Option<String>,
         /// Whether it is inside of its machine.
         is_inside: bool,

@@ -3,7 +3,7 @@
 use super::{Directive, PoolName, ProviderType, StorageConfig, StorageKind};
 use crate::vocab::SizeMib;
 
-/// What whoever uses the storage needs at least; nothing where it does not say.
+/// What the user of the storage needs at least; nothing where it does not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Minimum {
     pub size: Option<SizeMib>,

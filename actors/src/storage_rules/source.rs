@@ -1,4 +1,4 @@
-//! What a pool says to whoever is made from it.
+//! What a pool gives to the storage that is made from it.
 
 use serde::{Deserialize, Serialize};
 

@@ -327,7 +327,7 @@ impl Desk {
         any
     }
 
-    /// Goes on to the next due time and wakes whoever waits for it. Whether anybody waits.
+    /// Goes on to the next due time and wakes what waits for it. Whether anybody waits.
     pub fn wake_next(&mut self) -> bool {
         let Some((due, stream)) = self.due().into_iter().next() else {
             return false;

@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicU16, Ordering},
 };
 
-/// Below those that Linux gives to whoever asks for any port, also to each outgoing connection (32768 and up, `ip(7)`,
+/// Below those that Linux gives to programs that ask for any port, also to each outgoing connection (32768 and up, `ip(7)`,
 /// `ip_local_port_range`): a port of those, once let go, may be taken before its server starts again.
 const PORTS: Range<u16> = 10_000..32_768;
 /// How many a process tries before it comes to those of the next process.

@@ -15,7 +15,7 @@ pub struct Effort {
     pub intent: Version,
     /// The present or next attempt, from 1.
     pub attempt: u32,
-    /// How many attempts belong to series that were given up: whoever tries again then has all attempts anew.
+    /// How many attempts belong to series that were given up: a later try has all attempts anew.
     pub spent: u32,
     /// When the first attempt began.
     pub since: Timestamp,

@@ -16,7 +16,7 @@ pub fn derived_uuid(text: &str) -> Uuid {
 }
 
 /// The name of an entity within its kind: `[a-z0-9][a-z0-9-]{0,62}`, not ending with `-`. Up to 23 bytes it allocates nothing, and lies where it is kept:
-/// whoever looks one up among many thousands does not follow a pointer for each that it is compared with.
+/// a look-up among many thousands does not follow a pointer for each that it is compared with.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("pattern" = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")))]

@@ -39,7 +39,7 @@ impl Appended {
         Self(Taken::InBlock { block, from, count })
     }
 
-    /// The entries, in the order of the drafts. While nobody follows the journal they are built for whoever asks first.
+    /// The entries, in the order of the drafts. While nobody follows the journal they are built for the first caller.
     pub fn entries(&self) -> &[Arc<Entry>] {
         match &self.0 {
             Taken::Built(entries) => entries,

@@ -1,7 +1,7 @@
 //! Index checkpoints while the journal runs, so that an opening after a crash need not read the whole log.
 //!
 //! One is made of the one before and of the full segments since, read back from the disk: never of the index in memory,
-//! which whoever appends would have to wait for. (A segment that was compressed or moved since is not read again: it was
+//! which an appender would have to wait for. (A segment that was compressed or moved since is not read again: it was
 //! compared then with what it had been.) It goes as far as full segments do that the store has said to have
 //! durably, and is written when what it does not know has become a part of it: so all of them together cost a few times
 //! what the last one costs, however long the journal becomes, and after a crash that part is what is read at most.
@@ -58,7 +58,7 @@ impl CheckpointSchedule {
 }
 
 impl BackgroundWriter {
-    /// A full segment has another form or another place now; whoever changed that has compared what is in it.
+    /// A full segment has another form or another place now; the one who changed that has compared what is in it.
     pub(super) fn note_change(&mut self, before: SegmentFile) {
         let now = SegmentFile::now(&*self.disk, before.number);
         if let (Some(schedule), Ok(now)) = (&mut self.schedule, now) {
@@ -127,7 +127,7 @@ impl BackgroundWriter {
         let given_up = self.core.state_mut().index.rebase(base, head.position, head.time_ms);
         drop(given_up);
         for part in 0..PARTS {
-            // The lock is let go of in between: whoever appends waits for one part.
+            // The lock is let go of in between: an appender waits for one part.
             self.core.state_mut().index.give_back(part);
         }
         Ok(())

@@ -82,7 +82,7 @@ impl BackgroundWriter {
 
     /// Takes nothing from the store that is there, and brings everything into a new one.
     pub(crate) fn build_anew(&mut self, problem: &str) {
-        // What is in the old one is not asked for any more, least of all by whoever fills the new one from the log: that would
+        // What is in the old one is not asked for any more, least of all by the thread that fills the new one from the log: that would
         // wait for itself where the log is damaged.
         self.core.await_store(false);
         self.core.set_looked();

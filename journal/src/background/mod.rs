@@ -98,7 +98,7 @@ impl BackgroundWriter {
     }
 
     /// Stores what is durable in large pieces. While much is being committed the store falls behind, up to its bound:
-    /// whoever appends waits for the log alone, and reads are answered from memory or the log meanwhile.
+    /// an appender waits for the log alone, and reads are answered from memory or the log meanwhile.
     fn follow(&mut self) {
         while self.is_behind() {
             let before = self.core.written_bytes();
@@ -133,7 +133,7 @@ impl BackgroundWriter {
     fn attend(&mut self) {
         loop {
             self.follow();
-            // Looked at before the last look at the blocks: whoever rings after that is heard.
+            // Looked at before the last look at the blocks: a later ring is heard.
             let called = self.signal.is_interrupted_within(Duration::ZERO);
             let packs = self.settings.compress_when_idle && !self.is_full();
             if called || !(self.is_behind() || packs && self.compress_next()) {
@@ -229,7 +229,7 @@ impl BackgroundWriter {
             let core = this.core.clone();
             let reopen = || blocks.reopened().map_err(|error| error.problem);
             if removed {
-                // The log does not have everything: whoever reads waits.
+                // The log does not have everything: readers wait.
                 return core.change_store(|reader| {
                     close(reader);
                     let blocks = reopen()?;

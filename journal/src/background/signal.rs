@@ -73,7 +73,7 @@ impl Signal {
         let waited = self.woken.wait_timeout_while(state, time, |state| !state.is_interrupted());
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         let called = state.is_interrupted();
-        // What was rung for since is being stored; but whoever is called comes back for it.
+        // What was rung for since is being stored; but the thread that is called comes back for it.
         state.woken = called;
         called
     }

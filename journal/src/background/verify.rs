@@ -1,5 +1,5 @@
 //! Reads behind the opening what a checkpoint was trusted for: every full segment, block by block, against the index, and
-//! the block store against the whole log. On a thread of its own slowly, because whoever opened the journal comes first;
+//! the block store against the whole log. On a thread of its own and slowly, because the work of the node comes first;
 //! without threads one segment with every append, and the rest when somebody waits for it.
 //!
 //! `open/by_checkpoint.rs` tells what is promised. What is damaged in the log is taken from the store, and the store is built
@@ -28,7 +28,7 @@ const STORE_WAIT: Duration = Duration::from_millis(20);
 pub(crate) struct Verification {
     state: Arc<SharedProgress>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// What is read by whoever appends, where there are no threads.
+    /// What is read by an appender, where there are no threads.
     here: Mutex<Option<(Verifier, Course)>>,
 }
 
@@ -76,7 +76,7 @@ impl Verification {
         Ok(())
     }
 
-    /// Leaves the reading to whoever calls [`Verification::step`] or waits.
+    /// Leaves the reading to the caller of [`Verification::step`], or to one that waits.
     pub(crate) fn start_here(&self, verifier: Verifier) {
         self.state.set(Progress::Reading);
         let course = verifier.begin();

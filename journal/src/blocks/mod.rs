@@ -58,14 +58,14 @@ pub trait Store: Send + Sync + fmt::Debug {
     /// Whether there is anything in it, without opening it.
     fn exists(&self) -> bool;
     /// The same content in another place, for a store that changes when it is opened; none where that does no harm.
-    /// Whoever asked wipes it.
+    /// The caller wipes it.
     ///
     /// # Errors
     /// If it cannot be copied.
     fn copy_aside(&self) -> Result<Option<Box<dyn Store>>, StoreError> {
         Ok(None)
     }
-    /// The same place, for whoever opens it later, behind the opening of the journal; none if it has to be opened with
+    /// The same place, to be opened later, behind the opening of the journal; none if it has to be opened with
     /// the journal.
     fn for_later(&self) -> Option<Box<dyn Store>> {
         None

@@ -133,7 +133,7 @@ pub(crate) fn each_record<'p, E: From<Malformed>>(
 /// The length of the record at the beginning of `bytes`, if all of it is there.
 fn whole_record(bytes: &[u8]) -> Option<usize> {
     let length = u32::from_le_bytes(*bytes.first_chunk()?) as usize;
-    // What is shorter than its own length field is told by whoever looks into it.
+    // What is shorter than its own length field is reported by the code that looks into it.
     (length <= bytes.len()).then_some(length.max(4).min(bytes.len()))
 }
 

@@ -180,7 +180,7 @@ impl Store for SledStore {
 }
 
 /// sled locks its file as well, and a child process that is just being started may hold that lock for a moment after
-/// sled was closed. Nobody else does: whoever gets here has the journal's own lock.
+/// sled was closed. Nobody else does: a caller here has the journal's own lock.
 fn open_patiently(config: &sled::Config) -> sled::Result<sled::Db> {
     let mut attempt = 1;
     loop {

@@ -39,7 +39,7 @@ pub(crate) enum Unfit {
     Io(#[from] io::Error),
     #[error("{0}")]
     Differs(&'static str),
-    /// Whoever asked wants no answer any more.
+    /// The caller wants no answer any more.
     #[error("it was given up")]
     GivenUp,
 }

@@ -198,13 +198,13 @@ pub(crate) fn read(disk: &dyn Disk) -> Result<Checkpoint, String> {
     decode(Bytes::of(bytes)).ok_or_else(|| UNFIT.into())
 }
 
-/// As [`read`], but leaves the index in the file, for whoever looks little up in it.
+/// As [`read`], but leaves the index in the file, for a reader that looks up little in it.
 pub(crate) fn look_into(disk: &dyn Disk) -> Result<Checkpoint, String> {
     let bytes = Bytes::left_in(open(disk)?).map_err(|error| format!("it cannot be read: {error}"))?;
     decode(bytes).ok_or_else(|| UNFIT.into())
 }
 
-/// As [`look_into`], for whoever goes by it from now on, whatever becomes of the file's name.
+/// As [`look_into`], for a reader that relies on it from now on, whatever becomes of the file's name.
 pub(crate) fn look_for_long(disk: &dyn Disk) -> Result<Checkpoint, String> {
     let found = look_into(disk)?;
     let base = found.base.for_long().ok_or("it cannot be read")?;

@@ -21,7 +21,7 @@ pub(crate) struct Queue {
 
 #[derive(Default)]
 struct State {
-    /// What goes to the disk together stands together already: whoever appends puts its records where they belong.
+    /// What goes to the disk together stands together already: an appender puts its records where they belong.
     waiting: VecDeque<Batch>,
     appends: usize,
     bytes: usize,

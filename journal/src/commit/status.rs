@@ -11,7 +11,7 @@ use std::{
 
 use crate::{AppendError, Appended, Done, Head};
 
-/// Calls whoever waits. A panic over there is not ours: it is caught, so that the others are answered too.
+/// Calls the waiters. A panic over there is not ours: it is caught, so that the others are answered too.
 pub(crate) fn answer(done: Done, answer: Result<Appended, AppendError>) {
     if catch_unwind(AssertUnwindSafe(|| done(answer))).is_err() {
         tracing::error!("a caller panicked on the answer to its append");
@@ -49,7 +49,7 @@ impl Notices {
         let removed = all.remove(&number);
         self.count.store(all.len(), Ordering::Release);
         drop(all);
-        // Released first: whoever is let go may end others.
+        // Released first: a waiter that is let go may end others.
         drop(removed);
     }
 

@@ -47,7 +47,7 @@ fn taken(list: &AnswerList) -> impl Iterator<Item = &Places> {
     list.iter().filter_map(|(_, result)| result.as_ref().ok())
 }
 
-/// All entries of a group, if all of its appends have them: then whoever follows need not decode them.
+/// All entries of a group, if all of its appends have them: then followers need not decode them.
 fn built(list: &AnswerList) -> Option<Vec<Arc<Entry>>> {
     let mut all = Vec::new();
     for places in taken(list) {

@@ -1,6 +1,6 @@
 //! A lock that a thread holds once at a time.
 //!
-//! Whoever reads it a second time waits for a writer who came in between, and that writer waits for the first read to end:
+//! A second reader waits for a writer who came in between, and that writer waits for the first read to end:
 //! for ever. Builds with debug assertions panic where a thread takes it twice, whether or not a writer is there.
 
 use std::{

@@ -66,7 +66,7 @@ pub(crate) struct Core {
     store_rebuilt: AtomicBool,
     /// What was there at the opening is still being read behind it.
     reading: AtomicBool,
-    /// The block that was read alone last, checked: whoever reads one stream after another, as a node does that starts, wants
+    /// The block that was read alone last, checked: a reader of one stream after another, as a starting node is, wants
     /// the same one for hundreds of them.
     recent: Mutex<Option<(u64, Arc<Pieces>)>>,
 }
@@ -119,7 +119,7 @@ impl State {
         self.tail.push(block)
     }
 
-    /// An error, if the index cannot be read: whoever asked it something asks this before the state is let go of.
+    /// An error, if the index cannot be read: a caller that used it asks for this before the state is released.
     pub(crate) fn is_readable(&self) -> Result<(), ReadError> {
         if self.index.has_failed() { Err(ReadError::Unreadable { problem: index::UNREADABLE.into() }) } else { Ok(()) }
     }
@@ -282,7 +282,7 @@ impl Core {
         std::mem::replace(&mut *self.store.write().unwrap_or_else(PoisonError::into_inner), reader)
     }
 
-    /// Changes the store while whoever reads waits.
+    /// Changes the store while readers wait.
     pub(crate) fn change_store<E>(
         &self,
         change: impl FnOnce(Option<Arc<dyn BlockReader>>) -> Result<Arc<dyn BlockReader>, E>,
@@ -320,7 +320,7 @@ impl Core {
         others.map(|(number, _)| number).collect()
     }
 
-    /// A block for whoever reads every block once, checked: from the log, because the store would keep it in memory.
+    /// A block for a reader of every block, checked: from the log, because the store would keep it in memory.
     pub(crate) fn load_in_passing(&self, number: u64) -> Result<Loaded, ReadError> {
         if let Ok(bytes) = self.read_logged(number) {
             return Ok(Loaded::Stored(Arc::new(Pieces::whole(bytes))));

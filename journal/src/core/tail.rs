@@ -1,4 +1,4 @@
-//! The newest blocks, kept in memory for whoever follows the journal.
+//! The newest blocks, kept in memory for followers of the journal.
 
 use std::{collections::VecDeque, sync::Arc};
 

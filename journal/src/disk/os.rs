@@ -80,7 +80,7 @@ impl Disk for OsDisk {
         if let Some(folder) = path.parent()
             && !folder.is_dir()
         {
-            // A root that somebody removed is not made again by whoever still writes there.
+            // A root that somebody removed is not made again by a write that still goes there.
             fs::metadata(&self.root)?;
             make_dir(folder)?;
             self.sync_dir(super::folder_of(super::folder_of(name)))?;
@@ -175,7 +175,7 @@ fn lock_exclusive(path: &Path) -> Result<Locked, LockError> {
     Ok(Locked(file))
 }
 
-/// Whoever can read beside the holders knows that these only read, too.
+/// A process that can read beside the holders knows that these only read, too.
 fn if_read(file: &File, error: LockError) -> LockError {
     match error {
         // The lock goes with the file, which is closed before the caller has the answer.
@@ -211,7 +211,7 @@ fn taken(file: &mut File, lock: impl Fn(&File) -> Result<(), TryLockError>) -> R
         Err(TryLockError::Error(error)) => Err(LockError::Io(error)),
         Err(TryLockError::WouldBlock) => {
             let mut text = String::new();
-            // Whoever holds it may not have written its number yet, or be a reader, which writes none.
+            // Its holder may not have written its number yet, or be a reader, which writes none.
             let _ = file.take(32).read_to_string(&mut text);
             let pid = text.trim();
             let holder = if pid.is_empty() { "unknown".to_owned() } else { pid.to_owned() };
@@ -269,7 +269,7 @@ impl DiskFile for OsFile {
     }
 }
 
-/// How many names a file has. Nothing else is asked for: whoever asks for its times makes the next write give it new
+/// How many names a file has. Nothing else is asked for: asking for its times makes the next write give it new
 /// ones, more finely than the clock ticks (Linux 6.13), and a write with its sync takes 160 µs instead of 120.
 fn names_of(file: &File) -> io::Result<u64> {
     let found = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::NLINK).ok();

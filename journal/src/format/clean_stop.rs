@@ -1,6 +1,6 @@
 //! The mark of a stop in order, in a file of its own: where the journal ended, while no writer has begun since.
 //!
-//! The head file says so too. But whoever puts an older head file and an older log back together has two witnesses that
+//! The head file says so too. But somebody who puts an older head file and an older log back together has two witnesses that
 //! agree with each other; this one then tells that the block store has everything up to where the journal really ended.
 //! It holds one slot of the head file. It is written before the head file says "clean", and removed after the head file
 //! says that somebody writes again, before the first entry is appended.

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! A cite of the entry's own stream has an empty text. Little endian throughout. There is exactly one stored form of an entry, so that an imported journal has the same
-//! hashes as the exported one. Whoever calls [`Record::at`] has checked the block's checksum; the bounds are checked
+//! hashes as the exported one. The caller of [`Record::at`] has checked the block's checksum; the bounds are checked
 //! all the same.
 
 mod cursor;

@@ -278,7 +278,7 @@ impl Base {
         })
     }
 
-    /// Passes on a stream's items as they are stored. Whoever asks for all streams in their order reads every piece once.
+    /// Passes on a stream's items as they are stored. Reading all streams in their order reads every piece once.
     pub(super) fn copier(&self) -> impl FnMut(Run, &mut dyn io::Write) -> io::Result<()> {
         let mut from = self.bytes.passing();
         move |run, to| {

@@ -1,7 +1,7 @@
 //! The bytes of a checkpoint: read into memory, or left in their file and looked at there.
 //!
 //! What is left in a file may be gone by as long as a node runs, and a file can change or be lost meanwhile. So each page
-//! of it is summed up in the pass that checks the file as a whole, and whoever reads later reads whole pages and checks
+//! of it is summed up in the pass that checks the file as a whole, and later readers read whole pages and checks
 //! them against those sums: what was not read as it was then is not handed out, and [`Bytes::has_failed`] says so.
 
 use std::{
@@ -16,7 +16,7 @@ use crate::disk::DiskFile;
 const PAGE: usize = 4096;
 /// How much of them is summed up at once: a multiple of a page.
 const PIECE_BYTES: usize = 64 * 1024;
-/// How much is read at once by whoever goes through all of them.
+/// How much is read at once where all of them are read.
 const PASSING_BYTES: usize = 256 * 1024;
 
 /// Some bytes, and whether some of them could not be read as they were: then what was said of them is not to be gone by.
@@ -112,12 +112,12 @@ impl Bytes {
         Some(sum)
     }
 
-    /// For whoever goes through them from front to back.
+    /// To read them from front to back.
     pub(super) fn passing(&self) -> Passing<'_> {
         Passing { bytes: self, begin: 0, read: Vec::new(), at_once: PASSING_BYTES }
     }
 
-    /// For whoever asks for some that lie near each other.
+    /// To read some that lie near each other.
     pub(super) fn near(&self) -> Passing<'_> {
         Passing { at_once: 1, ..self.passing() }
     }

@@ -68,7 +68,7 @@ impl Hasher for Folded {
     }
 }
 
-/// A value that depends on the bytes alone: for what is stored sorted by it. Whoever chooses bytes that fall together
+/// A value that depends on the bytes alone: for what is stored sorted by it. Somebody who chooses bytes that fall together
 /// makes a search among them no worse than one among all.
 pub(crate) fn fixed(bytes: &[u8]) -> u64 {
     let mut hasher = Folded { state: 0x243F_6A88_85A3_08D3, key: 0x1319_8A2E_0370_7345 };

@@ -5,7 +5,7 @@
 //! in memory. A running node writes a checkpoint from time to time, and from then on looks in that file for what it holds,
 //! and gives up what it had of that in memory ([`rebase`](self::rebase)): so the memory does not grow with the journal, but
 //! for about two bytes a command. What is looked up in a file may be unreadable: then [`Index::has_failed`], and
-//! nothing that was said may be gone by. Whoever asks, asks that as well, before it lets go of the index.
+//! nothing that was said may be gone by. A caller asks for that as well, before it lets go of the index.
 
 mod answers;
 mod base;

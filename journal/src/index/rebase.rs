@@ -1,6 +1,6 @@
 //! How a running node comes to look in a checkpoint's file for what that holds, instead of in memory.
 //!
-//! Whoever appends waits meanwhile, so it is done in short steps: one says that what the file has is not in memory from
+//! An appender waits meanwhile, so it is done in short steps: one says that what the file has is not in memory from
 //! now on, and hands over what can be handed over; the others give back what is left of it in maps, part by part. What the
 //! index answers is the same before, between and after them.
 
@@ -10,7 +10,7 @@ use crate::Position;
 /// In how many steps memory is given back.
 pub(crate) const PARTS: usize = streams::PARTS;
 
-/// What the index held, to be dropped by whoever gets it.
+/// What the index held, to be dropped by its receiver.
 #[derive(Default)]
 pub(crate) struct GivenUp {
     _base: Base,
@@ -35,7 +35,7 @@ impl Index {
     }
 
     /// Takes a base that it [`takes`](Index::takes), which ends at this position and time. Reads nothing; what it gives up
-    /// is large, and is better dropped by whoever keeps nobody waiting. [`Index::give_back`] has to follow.
+    /// is large, and is better dropped by a thread that keeps nobody waiting. [`Index::give_back`] has to follow.
     pub(crate) fn rebase(&mut self, base: Base, position: Position, time_ms: u64) -> GivenUp {
         let items = self.base.item_count() + self.newer_items;
         let known = base.block_count().saturating_sub(self.base.block_count()).min(self.blocks.len());

@@ -1,4 +1,4 @@
-//! The entries of each stream that no checkpoint holds, in parts that are given up one after the other: whoever appends
+//! The entries of each stream that no checkpoint holds, in parts that are given up one after the other: an appender
 //! waits for one part, not for all.
 
 use std::{collections::HashMap, hash::BuildHasher};
@@ -7,7 +7,7 @@ use super::Item;
 use crate::{Position, StreamId, index::hash::Keyed};
 
 pub(super) const PARTS: usize = 64;
-/// A part of no more streams than this keeps the last item of each, whoever else has it: in most journals no append then
+/// A part of no more streams than this keeps the last item of each, no matter who else has it: in most journals no append then
 /// reads what a stream's version is. That is at most some megabytes.
 const STREAMS_KEPT: usize = if cfg!(test) { 2 } else { 512 };
 

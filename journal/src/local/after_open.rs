@@ -51,7 +51,7 @@ pub(super) fn verifier_of(
             Ok(request) => submitter.submit(request),
             Err((error, done)) => answer(done, Err(error)),
         }
-        // Whoever waits for the end of the reading then finds the note; but the commit thread may be the one that ends us.
+        // A waiter for the end of the reading then finds the note; but the commit thread may be the one that ends us.
         let _ = told.recv_timeout(NOTE_WAIT);
     };
     Verifier {

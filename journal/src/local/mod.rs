@@ -197,7 +197,7 @@ impl LocalJournal {
     }
 
     /// Waits until everything that an opening by a checkpoint left to be read has been read; answers at once after any
-    /// other opening. For tests, and for whoever wants to know before going on.
+    /// other opening. For tests, and for callers that want to know before they go on.
     pub fn wait_for_verification(&self) -> Progress {
         self.verification.wait()
     }

@@ -1,4 +1,4 @@
-//! Who does the work: two threads, or whoever appends.
+//! Who does the work: two threads, or an appender.
 
 use std::{
     io,
@@ -23,7 +23,7 @@ pub(crate) enum Workers {
     Threads { queue: Arc<Queue>, signal: Arc<Signal>, handles: Mutex<Vec<JoinHandle<()>>> },
 }
 
-/// Where whoever appends finds who does it.
+/// Where an appender finds who does it.
 type Place = Arc<Mutex<Option<(Writer, BackgroundWriter)>>>;
 
 impl Workers {
@@ -61,7 +61,7 @@ impl Workers {
         }
     }
 
-    /// Hands a request to whoever works.
+    /// Hands a request to the worker.
     pub(crate) fn submit(&self, request: Request, status: &WriterStatus) {
         match self {
             Self::Inline { place, .. } => commit_inline(place, status, request),
@@ -185,7 +185,7 @@ fn commit_inline(place: &Mutex<Option<(Writer, BackgroundWriter)>>, status: &Wri
         }
         None => return request.refuse(AppendError::Closed),
     };
-    // Released first: whoever is answered may append again.
+    // Released first: a caller that is answered may append again.
     drop(guard);
     answers.give(&status.notices);
 }

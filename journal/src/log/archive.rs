@@ -1,9 +1,9 @@
 //! Segments of the log that are no longer in its folder: moved to an archive, or removed because the block store has
-//! them durably. Whoever reads the log finds them all the same, under their names. `log.begins` tells which they are; it is
+//! them durably. A reader of the log finds them all the same, under their names. `log.begins` tells which they are; it is
 //! written before a segment leaves, so that nobody takes it for lost.
 //!
 //! A removed segment is read as it was: its marks from this file, its blocks from the store. What the store does not
-//! have reads as bytes that are no block, so that whoever reads the log finds the damage where it is. Without this file
+//! have reads as bytes that are no block, so that a reader of the log finds the damage where it is. Without this file
 //! the blocks before the first segment count as missing, and are filled in from the store.
 
 mod catalog;
@@ -25,7 +25,7 @@ use crate::{
 };
 pub(crate) use catalog::{Catalog, FILE, read};
 
-/// What stands where nothing can be read: no block begins like this, and it is not blank either.
+/// What fills the place of bytes that cannot be read: no block begins like this, and it is not blank either.
 const UNREADABLE: u8 = 0xFF;
 
 /// The journal's folder, with what of its log is elsewhere.

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Nothing is decompressed before its checksum has been found right. A piece that is damaged reads as bytes that are no
-//! block, so that whoever reads the log finds damage where it is, and nothing else.
+//! block, so that a reader of the log finds damage where it is, and nothing else.
 
 use std::{
     collections::VecDeque,
@@ -31,7 +31,7 @@ const PIECE_BYTES: usize = 256 * 1024;
 const SEGMENT_BYTES_MAX: u64 = 512 * 1024 * 1024;
 /// Pieces that are kept decompressed.
 const KEPT: usize = 8;
-/// What stands where nothing can be read: no block begins like this, and it is not blank either.
+/// What fills the place of bytes that cannot be read: no block begins like this, and it is not blank either.
 const UNREADABLE: u8 = 0xFF;
 
 /// Writes the compressed form of a whole segment into an empty file, piece by piece: a node that is small stays so.

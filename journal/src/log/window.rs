@@ -1,4 +1,4 @@
-//! Reads a file piece by piece: whoever goes through a segment holds a quarter of a MiB of it, not all of it.
+//! Reads a file piece by piece: a reader of a segment holds a quarter of a MiB of it, not all of it.
 
 use std::io;
 

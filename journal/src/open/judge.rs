@@ -1,5 +1,5 @@
 //! What log, head file and block store together say about each other: nothing is to be done, the log is to be written
-//! anew, or opening is refused. Whoever only reads judges by the same.
+//! anew, or opening is refused. Readers judge by the same.
 
 use super::{
     catch_up::Survey,

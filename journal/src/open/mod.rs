@@ -191,7 +191,7 @@ struct Settled {
 }
 
 impl Opening<'_> {
-    /// Makes the first segment of a new journal before its block store is touched. Whoever meets a damaged store and no
+    /// Makes the first segment of a new journal before its block store is touched. An opening that meets a damaged store and no
     /// log then knows that a log is lost, and that this is not a journal that was just being made.
     fn begin_log(&self, found: FoundHead) -> Result<(), OpenError> {
         let names = self.disk.list(LOG_DIR).map_err(io_error(&*self.disk, "list the log in"))?;

@@ -107,7 +107,7 @@ pub(crate) fn finish_replacing(disk: &dyn Disk) -> io::Result<()> {
 /// Writes the log anew as it is wanted, each block from where it is sound; none if one is nowhere, or if the chain does
 /// not go through the block that is vouched for.
 ///
-/// The old log is put aside under another name, for whoever wants to know what happened to it.
+/// The old log is put aside under another name, to find out what happened to it.
 pub(crate) fn rewrite_log(
     evidence: &Evidence<'_>,
     segment_bytes: u64,

@@ -47,7 +47,7 @@ impl RollbackGuard {
         Self { checkpoint, ..Self::beside_checkpoints(disk, journal) }
     }
 
-    /// As [`RollbackGuard::find`], but for what index checkpoints tell: for whoever goes by one of them.
+    /// As [`RollbackGuard::find`], but for what index checkpoints tell: for an opening that relies on one of them.
     pub(crate) fn beside_checkpoints(disk: &dyn Disk, journal: Uuid) -> Self {
         let stopped = clean_stop::read(disk, journal).map(|found| found.head);
         Self { checkpoint: None, reached: reached::read(disk, journal), stopped }

@@ -1,4 +1,4 @@
-//! Doors to every decoder, for whoever throws hostile bytes at them.
+//! Doors to every decoder, for tests that throw hostile bytes at them.
 
 use uuid::Uuid;
 

@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// Blocks after which whoever walks a running journal rests.
+/// Blocks after which a walk through a running journal rests.
 const BLOCKS_AT_ONCE: u64 = 32;
 
 impl LocalJournal {

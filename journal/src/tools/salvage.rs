@@ -165,7 +165,7 @@ fn take_over(from: &Arc<dyn Disk>, store: &dyn Store, to: &Arc<dyn Disk>) -> Res
     salvage.run(&sources, found_head).map_err(failed)
 }
 
-/// What [`salvage`] would make of a journal, and the newest writer that it meets; nothing is written. Whoever asks holds
+/// What [`salvage`] would make of a journal, and the newest writer that it meets; nothing is written. The caller holds
 /// the lock.
 pub(crate) fn foresee(
     from: &Arc<dyn Disk>,

@@ -1,9 +1,11 @@
 //! Journals in which every kind of entity stands in every status that it can be listed with.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     sync::{Arc, LazyLock},
+    thread,
 };
 
 use bailiwick_actors::{
@@ -42,9 +44,19 @@ pub(super) struct Made {
 /// A journal as it is exported, and what it is called.
 type Exported = (String, Vec<u8>);
 
-/// All of them. Simulating them takes far longer than anything that is asked of them, so the tests share them.
+/// All of them. Simulating them takes far longer than anything that is asked of them, so the tests share them; and they are
+/// simulated side by side, because all these tests wait for the last one.
 static EXPORTED: LazyLock<Vec<Exported>> = LazyLock::new(|| {
-    let mut all: Vec<Exported> = scripts().iter().map(|script| played(script)).collect();
+    let scripts = scripts();
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let share = |first| -> Vec<_> {
+        scripts.iter().enumerate().skip(first).step_by(cores).map(|(at, script)| (at, played(script))).collect()
+    };
+    let played: BTreeMap<usize, Exported> = thread::scope(|scope| {
+        let shares: Vec<_> = (0..cores).map(|first| scope.spawn(move || share(first))).collect();
+        shares.into_iter().flat_map(|share| share.join().expect("it was simulated")).collect()
+    });
+    let mut all: Vec<Exported> = played.into_values().collect();
     all.push(by_hand());
     all.push(at_a_desk());
     all.push(rolled_out());

@@ -1,4 +1,4 @@
-//! What a machine's instance is started with: whoever needs more than its declaration waits for that.
+//! What a machine's instance is started with: a machine that needs more than its declaration waits for that.
 //!
 //! ```text
 //! open                         nothing is needed: it starts at once

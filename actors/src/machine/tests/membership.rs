@@ -103,7 +103,7 @@ pub(super) fn table() -> Vec<Case<State>> {
             drained(),
             Ok((R::Drained, vec![ended()])),
         ),
-        // Whoever forces it does not wait, and it is recorded what that may cost.
+        // A forced removal does not wait, and it is recorded what that may cost.
         case(
             counted_on(),
             forced,

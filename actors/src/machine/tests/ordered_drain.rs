@@ -150,7 +150,7 @@ pub(super) fn table() -> Vec<Case<State>> {
             Ok((R::EvictionAllowed, vec![began("web", TURN_OVER)])),
         ),
         case(then(going(), [refused("db", 5), refused("web", 200_000)]), wake(), Ok((R::RetryDue, vec![again("db")]))),
-        // It has ended: its volume is next, and whoever waits goes on waiting.
+        // It has ended: its volume is next, and the other goes on waiting.
         case(first(TURN_OVER), report(2, "db"), Ok((R::WorkloadEnded, vec![ended("db", ["data"])]))),
         case(first(TURN_OVER), report(2, "web"), Ok((R::StaleReport, vec![]))),
         case(first(TURN_OVER), report(9, "db"), Ok((R::StaleReport, vec![]))),

@@ -24,7 +24,7 @@ fn then(past: Vec<Event>, more: impl IntoIterator<Item = Event>) -> Vec<Event> {
     past.into_iter().chain(more).collect()
 }
 
-/// Whoever was declared before is declared like this.
+/// What was declared before is declared like this.
 fn with(past: Vec<Event>, patience: Overrides) -> Vec<Event> {
     let workload = Workload::new(name("w"), vec!["sleep".into()]);
     let spec = Arc::new(Spec { patience, workloads: vec![workload], ..(*spec("local")).clone() });

@@ -128,7 +128,7 @@ pub(super) fn table() -> Vec<Case<State>> {
             release("web-lxd-0"),
             Ok((R::ContainerGone, vec![let_go()])),
         ),
-        // Whoever forces it does not wait, and it is recorded what may be left behind.
+        // A forced removal does not wait, and it is recorded what may be left behind.
         case(host(), forced, Ok((R::RemovalForced, then(vec![Event::RemovalBegan { at: NOW }, skipped], dies())))),
     ]
 }
@@ -256,7 +256,7 @@ fn what_is_removed_while_it_is_made_is_deleted_by_its_id() {
     let report = Report::Created { attempt: 1, instance: instance(2) };
     let late = answer(&stream(), &after::<State>(&going), &Command::Report(report), NOW, &Document::default());
     assert_eq!(late.expect("an answer").reason, R::StaleReport);
-    // Whoever asks for its removal again asks for nothing new
+    // A second request for its removal asks for nothing new
     let again = answer(&stream(), &after::<State>(&going), &Command::Remove, NOW, &Document::default());
     assert_eq!(again.expect("an answer").reason, R::AlreadyGoing);
 }

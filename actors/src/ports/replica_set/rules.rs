@@ -1,4 +1,4 @@
-//! What differs between engines, as data: whoever decides does not ask which engine it is.
+//! What differs between engines, as data: a decision does not ask which engine it is.
 
 use serde::{Deserialize, Serialize};
 

@@ -17,7 +17,7 @@ pub struct Step {
 pub enum Action {
     /// One write of the configuration: these changes to it, and nothing else.
     Write { changes: Vec<Change> },
-    /// The primary gives way. Whoever sends this asks [`Action::is_still_meant`] right before.
+    /// The primary gives way. The sender asks [`Action::is_still_meant`] right before.
     StepDown {
         primary: MemberId,
         /// Who can take over; the engine may choose another.
@@ -63,7 +63,7 @@ impl Action {
     }
 
     /// Whether it would still do what is meant, with statuses as they are now: a step down asks the one primary, and its
-    /// successor can follow; and whoever gets a vote has the data and can be reached. (MongoDB gives a vote to anybody.)
+    /// successor can follow; and a member that gets a vote has the data and can be reached. (MongoDB gives a vote to anybody.)
     pub fn is_still_meant(&self, statuses: &[MemberStatus]) -> bool {
         let is_ready =
             |id: MemberId| statuses.iter().rfind(|status| status.id == id).is_some_and(MemberStatus::is_ready);

@@ -1,4 +1,4 @@
-//! Whoever waits for what it is started with is told, or told what is missing; and machines that stand in other ones go with
+//! A machine that waits for what it is started with is told, or told what is missing; and machines that stand in other ones go with
 //! these.
 
 use std::collections::BTreeSet;

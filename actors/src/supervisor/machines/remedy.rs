@@ -4,7 +4,7 @@
 //! time to become well is over. When all machines of a zone go at once, the fault is more likely the zone's or ours than
 //! theirs, so nobody there is replaced before one of them is well again, or an operator says `retry`; the same if all
 //! machines of all zones do. While their provider cannot be reached nobody can tell, so nobody is replaced before it answers,
-//! and whoever came under suspicion by then is judged anew. And machines that are
+//! and a machine that came under suspicion by then is judged anew. And machines that are
 //! given up share one budget, whatever they are given up for. Before one is, its provider is asked about its instance
 //! (`asking.rs`). What is withheld is an event, once; it ends with another.
 
@@ -43,7 +43,7 @@ pub(super) fn remedies(seen: &Seen<'_>, facts: &Facts<'_>, machines: &BTreeSet<N
     let (view, state) = (facts.view, seen.base);
     let names: BTreeSet<&Name> = machines.iter().chain(&view.overdue).chain(state.withheld.keys()).collect();
     let mut patients: Vec<Patient<'_>> = names.iter().filter_map(|name| patient(seen, facts, name)).collect();
-    // Who is gone comes first, then whoever waits longest.
+    // Machines that are gone come first, then those that have waited longest.
     sort_by(&mut patients, |a, b| (a.overdue, &a.name).cmp(&(b.overdue, &b.name)));
     let zones: BTreeSet<&Zone> = patients.iter().filter_map(|patient| patient.zone.as_ref()).collect();
     let silent = zones.into_iter().filter(|zone| is_silent(seen, facts, zone)).cloned().collect();

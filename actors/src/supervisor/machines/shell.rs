@@ -92,7 +92,7 @@ pub enum Heartbeat {
 
 /// Which machines run by what the journal says, and were not seen since the node started?
 ///
-/// An instance that was made since then counts as seen: whoever made it said so.
+/// An instance that was made since then counts as seen: its provider said so when it made it.
 #[derive(Clone, Copy, Debug, Message)]
 #[rtype(result = "Vec<Name>")]
 pub struct Unseen;
@@ -305,7 +305,7 @@ impl SupervisorActor<State> {
         }
     }
 
-    /// Takes in the zones of a provider, and looks again at whoever waits for one. That a provider has none is worth an
+    /// Takes in the zones of a provider, and looks again at the machines that wait for one. That a provider has none is worth an
     /// entry only if somebody waits.
     fn see_zones(&mut self, provider: &Name, zones: BTreeSet<Zone>, ctx: &mut Context<Self>) {
         let known = self.entity.state().zones.get(provider);

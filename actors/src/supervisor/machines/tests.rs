@@ -352,7 +352,7 @@ fn nobody_is_replaced_while_a_whole_zone_is_silent() {
     // Two machines are no zone, and one that is well shows that the zone is there.
     assert_eq!(given_up(&answer(&State::default(), &fleet(0, 2), &look()).events).len(), 1);
     assert_eq!(given_up(&answer(&State::default(), &fleet(1, 3), &look()).events).len(), 1);
-    // Whoever was left alone because of its zone gets some more time when the zone is back.
+    // A machine that was left alone because of its zone gets some more time when the zone is back.
     let state = State { withheld: [(name("m-01"), silent.clone())].into(), ..State::default() };
     let events = answer(&state, &fleet(1, 1), &look()).events;
     let stream: StreamId = "machine/m-01".parse().unwrap();

@@ -41,7 +41,7 @@ pub(super) struct Claim<'a> {
     /// For the caller: who it is.
     pub who: usize,
     /// Of two that are reached at one address, the lower rank keeps it. It follows from what shall be, and not from who
-    /// leads or votes now: that changes from step to step, and whoever is kept must not change with it.
+    /// leads or votes now: that changes from step to step, and the choice of those that are kept must not change with it.
     pub rank: (bool, usize, MemberId),
     /// As the configuration has it; may be empty.
     pub present: &'a str,
@@ -101,7 +101,7 @@ pub(super) fn settle<'a>(mut claims: Vec<Claim<'a>>, members: usize, numbers: &N
             taken[wish] = Some(at);
             continue;
         }
-        // It stays where it is. Whoever was to move there does not.
+        // It stays where it is. The one that was to move there does not.
         refused.insert(at);
         match taken[claim.host] {
             _ if claim.host == 0 => continue,

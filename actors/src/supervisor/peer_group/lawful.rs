@@ -1,4 +1,4 @@
-//! What a step must never do, whoever asks for it. Source: the checks MongoDB makes before it takes a configuration.
+//! What a step must never do, no matter who asks for it. Source: the checks MongoDB makes before it takes a configuration.
 
 use super::{EngineRules, verdict::Held};
 

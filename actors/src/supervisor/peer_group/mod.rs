@@ -2,7 +2,7 @@
 //!
 //! [`decide`] is a pure function of a [`Snapshot`], the [`PeerRules`] of the policy and the [`EngineRules`]; all three are
 //! data, so a decision can be recorded, explained and made again. Under the rules `default` the verdict holds a *target* and *steps* towards it,
-//! each legal on its own. Whoever carries them out takes the first, reads the configuration back, and asks again.
+//! each legal on its own. The caller takes the first, reads the configuration back, and asks again.
 //!
 //! ```text
 //! snapshot ─▶ roll (who stands for whom) ─▶ addresses, hosts (who is reached where) ─▶ votes ─▶ target ─▶ plan ─▶ steps

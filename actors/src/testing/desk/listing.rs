@@ -83,7 +83,7 @@ impl Desk {
         Ok(seen.map_or(Lookup::Absent, Lookup::Present))
     }
 
-    /// The provider says which zones it has, and whoever waits for one is looked at.
+    /// The provider says which zones it has, and the machines that wait for one are looked at.
     fn list_zones(&mut self) {
         let (provider, zones) = (name("desk"), self.provider.zones.clone());
         let waiting: Vec<Name> = self.seats.machines.view.tally.unsited.iter().cloned().collect();

@@ -16,7 +16,7 @@ use crate::{
 
 type Question = (Vec<u64>, SyncSender<Vec<Option<Pieces>>>);
 
-/// Asks sled on a thread of its own: whoever reads may be a runtime's thread, which sled must never hold up for good.
+/// Asks sled on a thread of its own: a reader may be a runtime's thread, which sled must never hold up for good.
 #[derive(Debug)]
 pub(super) struct SledReader {
     thread: Mutex<Option<(mpsc::Sender<Question>, JoinHandle<()>)>>,
@@ -31,7 +31,7 @@ impl SledReader {
                     let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
                     lend(&tree, &numbers)
                 });
-                // Whoever asked may be gone; that is its business.
+                // The caller may be gone; that is its business.
                 let _ = answer.send(found);
             }
         };

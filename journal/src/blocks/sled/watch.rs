@@ -1,8 +1,8 @@
-//! Wakes whoever waits inside of sled for a write that has failed.
+//! Wakes threads that wait inside of sled for a write that has failed.
 //!
 //! sled 0.34.7 keeps the error of a failed write, and mostly wakes all who wait for it. Not where the last one to fill a
 //! buffer hands it on to be written (`exit_reservation` in its `pagecache/logger.rs`): there the error is kept and nobody is
-//! woken. What begins a batch goes that way. Whoever waits by then waits for ever, unless somebody else comes upon the
+//! woken. What begins a batch goes that way. A thread that waits by then waits for ever, unless somebody else comes upon the
 //! error: then sled does wake all. So a thread of ours looks for one every now and then, while something is being done.
 //! (Of an error that sled does not keep it knows nothing, nor of a panic in one of sled's own threads.)
 
@@ -61,7 +61,7 @@ impl Watch {
         self.thread.unpark();
         let handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(handle) = handle {
-            // If it panicked, so did sled, and whoever else asks it will say so.
+            // If it panicked, so did sled, and its next caller will say so.
             let _ = handle.join();
         }
     }
@@ -127,7 +127,7 @@ mod tests {
             while !calls.is_asleep.load(SeqCst) {
                 thread::yield_now();
             }
-            // Whoever waits may have given up.
+            // The waiter may have given up.
             let _ = send.send(());
         });
         slept.recv_timeout(Duration::from_secs(20)).expect("it sleeps, and does not go on looking");

@@ -247,7 +247,7 @@ impl Inspection {
 }
 
 impl Drop for Inspection {
-    /// Whoever reads from the copy ends before it is closed.
+    /// Readers of the copy end before it is closed.
     fn drop(&mut self) {
         if let Some(copy) = &mut self.copy {
             copy.blocks = self.survey.blocks.take().or_else(|| copy.blocks.take());

@@ -404,7 +404,7 @@ fn a_container_is_lost_with_the_instance_that_it_was_made_in() {
     let lost = [machine::Event::InstanceLost { at: Timestamp(9) }];
     put(&mut view, 7, "machine/host", 6, &lost);
     let report = machine::Command::Report(machine::Report::Lost { effect: effect_of("host-lxd-0", 2) });
-    // Told once, whoever of both was looked at.
+    // Told once, whichever of the two was looked at.
     assert_eq!(look(&view, &["host", "host-lxd-0"]), [("host-lxd-0".to_owned(), report)]);
 }
 

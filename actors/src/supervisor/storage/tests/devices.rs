@@ -109,7 +109,7 @@ fn a_machine_and_a_filesystem_let_go_of_a_mount_that_is_gone() {
     let command = filesystem::Command::ReleaseAttachment { machine: name("web") };
     let of_filesystem = Order::Filesystem { filesystem: name("memory"), command };
     assert_eq!(removed.look("filesystem-attachment/web:memory"), [of_machine, of_filesystem.clone()]);
-    // Whoever has let go is not told again; the other one still is.
+    // The one that has let go is not told again; the other one still is.
     let released = removed.then("machine/web", stored([machine::Event::MountReleased { filesystem: name("memory") }]));
     assert_eq!(released.look("filesystem-attachment/web:memory"), [of_filesystem]);
 }
