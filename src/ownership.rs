@@ -92,7 +92,7 @@ const PARTS: [(&str, Kind); 13] = [
 /// Checks a data directory and what is in it; one that is not there is fine.
 ///
 /// # Errors
-/// With the first thing that others could use against the owner of the directory.
+/// With the first thing that others could use against the user of the directory.
 pub fn check(data_dir: &Path) -> Result<(), Unsafe> {
     let Some(found) = look(data_dir)? else { return Ok(()) };
     judge(data_dir, &found, Kind::Directory)?;

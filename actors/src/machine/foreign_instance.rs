@@ -1,7 +1,7 @@
 //! What stands under an effect id of ours and was started by another control plane: nothing of it is touched.
 //!
 //! Two control planes can have the same ids: one of them was started from a copy of the other's journal. What is there then
-//! tells another nonce. It is neither taken for the machine's own, nor deleted, nor harvested. A node that has not seen its
+//! tells another nonce. It is neither taken for the machine's own, nor deleted, nor harvested. A machine that has not seen its
 //! instance with the right nonce yet has the provider asked first, right before anything is deleted
 //! ([`State::has_proof_of`]).
 

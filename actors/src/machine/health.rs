@@ -74,7 +74,7 @@ impl Health {
         }
     }
 
-    /// When the machine entered this state; none if no report has been judged yet.
+    /// When the machine entered this state; none while it is not judged.
     pub fn since(&self) -> Option<Timestamp> {
         match self {
             Self::Unjudged => None,

@@ -19,8 +19,8 @@ use crate::{
 /// What goes out together, if at all.
 pub(super) type Place = (Operation, Source);
 
-/// The budgets of a node's providers, and who waits for them. Clones are the same budgets; a view of how things are
-/// may look from another thread.
+/// The budgets of a node's providers, and who waits for them. Clones are the same budgets, and may be looked at from
+/// another thread.
 #[derive(Clone, Debug)]
 pub struct Budgets {
     began: Instant,

@@ -10,7 +10,7 @@ use crate::{
     vocab::{Fault, FaultCode, Name},
 };
 
-/// The calls of a node. Clones are the same; a view of how things are may look from another thread.
+/// The calls of a node. Clones are the same, and may be looked at from another thread.
 #[derive(Clone, Debug, Default)]
 pub struct CallTimes(Arc<Mutex<Seen>>);
 
