@@ -67,8 +67,8 @@ fn down_takes_what_is_named() {
     lab.run(&["down", "machine/b"]).code(0);
     let left = settled(&lab);
     assert_eq!(left.machines.keys().collect::<Vec<_>>(), ["a"]);
-    // A machine takes its attachments with it, and leaves the volume.
-    lab.run(&["down", "machine/a"]).code(0);
+    // A machine takes its attachments with it, and leaves the volume, also if nothing is waited for.
+    lab.run(&["down", "machine/a", "--force"]).code(0);
     let left = settled(&lab);
     assert_eq!((left.machines.len(), left.attachments.len(), left.volumes.len()), (0, 0, 1));
     lab.down();
