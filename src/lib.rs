@@ -22,6 +22,7 @@ pub mod config;
 pub mod custom_kind;
 pub mod guide;
 pub mod handle;
+mod juju;
 pub mod manifest;
 pub mod node;
 mod ownership;

@@ -513,7 +513,7 @@ pub(super) fn about(text: &str, side: Option<&str>) -> Result<About, Problem> {
     Ok(About::Entity { entity, side })
 }
 
-const KINDS: &str = "kinds are machine, machine-set, machine-deployment, machine-class, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set, member, space, subnet, image-metadata, agent-binary, application, model and account";
+const KINDS: &str = "kinds are machine, machine-set, machine-deployment, machine-class, volume, volume-attachment, filesystem, filesystem-attachment, policy, replica-set, member, space, subnet, image-metadata, agent-binary, application, model, account, juju-model, juju-application and juju-machine";
 
 /// The outcome that a path names.
 pub(super) fn outcome(text: &str) -> Result<bailiwick_journal::Outcome, Problem> {

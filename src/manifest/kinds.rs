@@ -33,7 +33,7 @@ use super::{
 use crate::{custom_kind::Asked, text::cut};
 
 const VERSION: &str = "bailiwick/v1";
-const KINDS: [&str; 17] = [
+const KINDS: [&str; 20] = [
     "Machine",
     "MachineClass",
     "MachineSet",
@@ -51,6 +51,9 @@ const KINDS: [&str; 17] = [
     "Application",
     "Model",
     "Account",
+    "JujuModel",
+    "JujuApplication",
+    "JujuMachine",
 ];
 
 /// Whether a built-in kind is called this.
@@ -199,7 +202,8 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             let (at, name) = metadata?.name(reading)?;
             (at, Wish::ReplicaSet { name, spec: spec? })
         }
-        "Space" | "Subnet" | "ImageMetadata" | "AgentBinary" | "Application" | "Model" | "Account" => {
+        "Space" | "Subnet" | "ImageMetadata" | "AgentBinary" | "Application" | "Model" | "Account" | "JujuModel"
+        | "JujuApplication" | "JujuMachine" => {
             let metadata = Metadata::required(&top, &["name"], reading);
             let content = documents::content(kind.text(reading)?, &spec?, &mut references, reading);
             let (at, name) = metadata?.name(reading)?;

@@ -11,6 +11,7 @@ use std::{
 };
 
 use bailiwick_actors::{
+    machine::juju::EXTERNAL,
     ports::Clock,
     shell::{AssembleError, Providers, Quiesce, Running, Stats, assemble},
     supervisor::SupervisorActor,
@@ -260,11 +261,19 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32], owner: Uuid
         let source = io::Error::new(io::ErrorKind::NotFound, "it has a budget, and there is no such provider");
         return Err(StartError::Provider { name: name.clone(), source });
     }
+    let external: Name = EXTERNAL.parse().expect("a valid name");
+    if is_there(&&external) {
+        let text = "the name is taken: clients of the Provisioner facade create its machines";
+        return Err(StartError::Provider {
+            name: external,
+            source: io::Error::new(io::ErrorKind::AlreadyExists, text),
+        });
+    }
     let names = |names: Vec<&Name>| names.into_iter().cloned().collect::<BTreeSet<Name>>();
     let volumes_inside = providers.in_machines.keys().filter(|name| name.as_str() == LOOP);
     let filesystems_inside = providers.in_machines.keys().filter(|name| name.as_str() != LOOP);
     let offer = Offer {
-        machines: names(providers.machines.keys().collect()),
+        machines: names(providers.machines.keys().chain([&external]).collect()),
         volumes: names(providers.volumes.keys().chain(volumes_inside).collect()),
         filesystems: names(providers.filesystems.keys().chain(filesystems_inside).collect()),
         engines: names(providers.replica_sets.keys().collect()),

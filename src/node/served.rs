@@ -142,7 +142,8 @@ fn network(
     let mut known: BTreeSet<String> = names.iter().map(|name| name.to_lowercase()).collect();
     known.extend([host, "localhost".to_owned()]);
     let mut shown = known.clone();
-    shown.extend(["127.0.0.1".to_owned(), "::1".to_owned()]);
+    // What Juju's clients call every server.
+    shown.extend(["127.0.0.1", "::1", "juju-apiserver"].map(str::to_owned));
     if !listen.ip().is_unspecified() {
         shown.insert(listen.ip().to_string());
     }

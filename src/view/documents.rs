@@ -135,6 +135,10 @@ pub(super) fn says(fleet: &Fleet, name: &str, content: &Content) -> Value {
             "tlsVerify": !model.skips_certificate_check,
             "tags": model.tags,
         }),
+        Content::JujuModel(said) | Content::JujuApplication(said) | Content::JujuMachine(said) => {
+            // The document was read as JSON before it was declared.
+            serde_json::from_str(&said.json).unwrap_or(Value::Null)
+        }
         Content::Account(account) => {
             let token = |token: &Token| {
                 // It is declared by the clock, and shown as all times of an answer are: as recorded here.

@@ -48,6 +48,9 @@ fn said(content: &Content) -> String {
             let base = model.base.as_ref().map_or_else(|| "no base".into(), ToString::to_string);
             format!("a model with {base}, {}", count(model.tags.len(), "tag"))
         }
+        Content::JujuModel(_) => "what Juju's clients are told of the model".into(),
+        Content::JujuApplication(_) => "what Juju's clients are told of an application".into(),
+        Content::JujuMachine(_) => "what Juju's clients are told of a machine".into(),
         Content::Account(account) => {
             let kinds: Vec<&str> = account.kinds.iter().map(String::as_str).collect();
             let kinds = if kinds.is_empty() { String::new() } else { format!(" for {}", kinds.join(", ")) };

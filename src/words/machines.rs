@@ -10,7 +10,7 @@ use bailiwick_actors::{
     vocab::{Cited, Name, Timestamp, Zone},
 };
 
-use super::{Words, count, gave_up, protection, protection_asked};
+use super::{Words, clients, count, gave_up, protection, protection_asked};
 
 impl Words for State {
     fn asked(command: &Command) -> String {
@@ -54,6 +54,7 @@ impl Words for State {
             Command::KeepFailed { .. } => "give it up and keep its instance for diagnosis".into(),
             Command::Keep { until } => format!("keep it for diagnosis until {until}"),
             Command::Unkeep => "no longer keep it for diagnosis".into(),
+            Command::Client(command) => clients::asked(command),
             Command::Engage { set } => format!("stay until replica set {set} has removed its member"),
             Command::Disengage { set } => format!("no longer wait for replica set {set}"),
             Command::RemoveStray { instance, .. } => format!("delete stray instance {}", instance.instance),
@@ -142,6 +143,7 @@ impl Words for State {
             Event::HoldEnded => "hold ended".into(),
             Event::LaidAside { until, .. } => format!("out of service, kept for diagnosis until {until}"),
             Event::AsideEnded => "no longer kept for diagnosis".into(),
+            Event::Client(event) => clients::happened(event),
             Event::Withheld { step, .. } => format!("{} was held back", withheld(*step)),
             Event::InstanceToStay => "its instance will be kept".into(),
             Event::Engaged { set } => format!("hosts a member of replica set {set}; stays until the member is removed"),

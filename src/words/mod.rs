@@ -4,6 +4,7 @@
 //! prints a value in the form that the compiler derives: what has no words of its own does not compile.
 
 mod attachments;
+mod clients;
 mod custom_kinds;
 mod documents;
 mod machine_classes;

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, net::IpAddr};
 
 use bailiwick_journal::StreamId;
 
-use super::{Account, AgentBinary, Content, Model, Rejection, Token};
+use super::{Account, AgentBinary, Content, Juju, Model, Rejection, Token};
 use crate::contract::Stored;
 
 /// The longest stored form of what one document says, in bytes: a refusal of it has to find room in the journal, too.
@@ -26,6 +26,11 @@ pub(super) fn check(content: &Content) -> Result<(), Rejection> {
         Content::AgentBinary(binary) => agent_binary(binary),
         Content::Model(model) => self::model(model),
         Content::Account(account) => self::account(account),
+        Content::JujuModel(said) | Content::JujuApplication(said) | Content::JujuMachine(said)
+            if said.json.contains(KEY) =>
+        {
+            bad("there is a private key in it")
+        }
         _ => Ok(()),
     }
 }
@@ -77,8 +82,15 @@ pub(super) fn without_secrets(content: &Content) -> Option<Content> {
             let hidden = Account { tokens, ..account.clone() };
             (hidden != *account).then_some(Content::Account(hidden))
         }
+        Content::JujuModel(said) => hidden(said).map(Content::JujuModel),
+        Content::JujuApplication(said) => hidden(said).map(Content::JujuApplication),
+        Content::JujuMachine(said) => hidden(said).map(Content::JujuMachine),
         Content::Space(_) | Content::Subnet(_) | Content::ImageMetadata(_) | Content::Application(_) => None,
     }
+}
+
+fn hidden(said: &Juju) -> Option<Juju> {
+    said.json.contains(KEY).then(|| Juju { json: without_key(&said.json) })
 }
 
 /// Where a private key is in a text, nothing of it but those words.

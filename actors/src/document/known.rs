@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_journal::{Entry, StreamId};
 
-use super::{Account, AgentBinary, Application, Content, ImageMetadata, Kind, Model, Space, State, Subnet};
+use super::{Account, AgentBinary, Application, Content, ImageMetadata, Juju, Kind, Model, Space, State, Subnet};
 use crate::{
     contract::{Decoded, DecodedEvents, Fold, Folded, StoredError},
     vocab::{Cited, Name},
@@ -114,6 +114,25 @@ impl Documents {
         })
     }
 
+    /// What Juju's clients are told of the model; the JSON of its document.
+    pub fn juju_model(&self) -> Option<&str> {
+        self.juju(Kind::JujuModel, Model::NAME)
+    }
+
+    /// What Juju's clients are told of a machine beside its declaration; the JSON of its document.
+    pub fn juju_machine(&self, name: &str) -> Option<&str> {
+        self.juju(Kind::JujuMachine, name)
+    }
+
+    /// What Juju's clients are told of applications: names, and the JSON of their documents.
+    pub fn juju_applications(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.all(Kind::JujuApplication, juju).map(|it| (it.name, it.says.json.as_str()))
+    }
+
+    fn juju(&self, kind: Kind, name: &str) -> Option<&str> {
+        self.one(kind, name, juju).map(|it| it.says.json.as_str())
+    }
+
     /// The documents that name this space.
     pub fn users_of_space(&self, space: &Name) -> BTreeSet<StreamId> {
         let of_kind = |kind: Kind| self.existing(kind).map(move |(name, folded)| (kind, name, &folded.state));
@@ -130,6 +149,13 @@ impl Documents {
     fn all<'a, T: 'a>(&'a self, kind: Kind, of: fn(&Content) -> Option<&T>) -> impl Iterator<Item = InForce<'a, T>> {
         let all = self.0.get(&kind).into_iter().flat_map(Fold::iter);
         all.filter_map(move |(name, folded)| in_force(name, &folded.state, of))
+    }
+}
+
+fn juju(content: &Content) -> Option<&Juju> {
+    match content {
+        Content::JujuModel(said) | Content::JujuApplication(said) | Content::JujuMachine(said) => Some(said),
+        _ => None,
     }
 }
 

@@ -24,4 +24,4 @@ pub use account::{Account, Role, Token};
 pub use check::CONTENT_BYTES_MAX;
 pub use entity::{Command, Event, Reason, Rejection, State, USERS_NAMED_MAX, Users};
 pub use known::{Documents, InForce};
-pub use spec::{AgentBinary, Application, Content, ImageMetadata, Kind, Model, Space, Subnet};
+pub use spec::{AgentBinary, Application, Content, ImageMetadata, Juju, Kind, Model, Space, Subnet};

@@ -23,6 +23,9 @@ pub enum Kind {
     Application,
     Model,
     Account,
+    JujuModel,
+    JujuApplication,
+    JujuMachine,
 }
 
 /// What one document says.
@@ -35,6 +38,16 @@ pub enum Content {
     Model(Model),
     Application(Application),
     Account(Account),
+    JujuModel(Juju),
+    JujuApplication(Juju),
+    JujuMachine(Juju),
+}
+
+/// What Juju's clients are told, and nothing here is decided by. The program that takes such a document in knows its fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Juju {
+    /// A JSON object, in its shortest form.
+    pub json: String,
 }
 
 /// Subnets that can be reached from one another, and are meant for the same traffic. Which they are, the subnets say.
@@ -125,7 +138,7 @@ pub struct Model {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::Space,
         Self::Subnet,
         Self::ImageMetadata,
@@ -133,6 +146,9 @@ impl Kind {
         Self::Application,
         Self::Model,
         Self::Account,
+        Self::JujuModel,
+        Self::JujuApplication,
+        Self::JujuMachine,
     ];
 
     /// The kind of its streams.
@@ -145,13 +161,21 @@ impl Kind {
             Self::Application => "application",
             Self::Model => "model",
             Self::Account => "account",
+            Self::JujuModel => "juju-model",
+            Self::JujuApplication => "juju-application",
+            Self::JujuMachine => "juju-machine",
         }
     }
 
-    /// Whether it is about who may use the node, and not about something that the node manages: machines have no use for it,
-    /// and what removes all that is declared leaves it alone.
+    /// Whether it is about who may use the node, and not about something that the node manages: what removes all that is
+    /// declared leaves it alone.
     pub const fn is_access(self) -> bool {
         matches!(self, Self::Account)
+    }
+
+    /// Whether something is decided about machines by it: not by who may use the node, nor by what Juju's clients are told.
+    pub const fn is_for_machines(self) -> bool {
+        !matches!(self, Self::Account | Self::JujuModel | Self::JujuApplication | Self::JujuMachine)
     }
 
     /// The kind whose streams are of this kind.
@@ -177,6 +201,9 @@ impl Content {
             Self::Application(_) => Kind::Application,
             Self::Model(_) => Kind::Model,
             Self::Account(_) => Kind::Account,
+            Self::JujuModel(_) => Kind::JujuModel,
+            Self::JujuApplication(_) => Kind::JujuApplication,
+            Self::JujuMachine(_) => Kind::JujuMachine,
         }
     }
 
@@ -185,9 +212,14 @@ impl Content {
         match self {
             Self::Subnet(subnet) => BTreeSet::from([&subnet.space]),
             Self::Application(application) => reached(&application.bindings, &application.constraints),
-            Self::Space(_) | Self::ImageMetadata(_) | Self::AgentBinary(_) | Self::Model(_) | Self::Account(_) => {
-                BTreeSet::new()
-            }
+            Self::Space(_)
+            | Self::ImageMetadata(_)
+            | Self::AgentBinary(_)
+            | Self::Model(_)
+            | Self::Account(_)
+            | Self::JujuModel(_)
+            | Self::JujuApplication(_)
+            | Self::JujuMachine(_) => BTreeSet::new(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use bailiwick_journal::Version;
 use serde::{Deserialize, Serialize};
 
-use super::{BudgetSeen, InstanceConfig, NodeFacts, RemovalReason, Spec, StartParameters, Unstartable};
+use super::{BudgetSeen, InstanceConfig, NodeFacts, RemovalReason, Spec, StartParameters, Unstartable, juju};
 use crate::{
     contract::Stored,
     ports::{Condition, MachineInstance},
@@ -101,6 +101,8 @@ pub enum Command {
     Keep { until: Timestamp },
     /// It need not be kept any more.
     Unkeep,
+    /// What a client of Juju's Provisioner facade asks.
+    Client(juju::Command),
 }
 
 /// In which way a machine goes, and why.

@@ -11,6 +11,11 @@ pub(super) fn death(state: &State, facts: &Facts<'_>) -> Vec<Event> {
         (!facts.policy.harvest.mode.stops_dead()).then_some(Leaving::PolicySpares)
     };
     match (&state.instance, why) {
+        // Clients are told that it is dead, and say when it is gone.
+        (Instance::None, None) if state.is_external() => vec![Event::Died],
+        (Instance::Creating(_), _) if state.is_external() => {
+            vec![Event::Died, Event::DeleteRequested { at: facts.now }]
+        }
         (Instance::None, _) => vec![Event::Died, Event::Removed],
         (Instance::Deleting { .. }, _) => vec![Event::Died],
         (Instance::Creating(effort), _) if is_all_there_is(state, effort, facts) => {

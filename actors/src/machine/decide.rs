@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use super::{
     Cause, Command, DrainOutcome, Event, Instance, Leaving, Node, Reason, Rejection, Removal, RemovalReason, Report,
     Skipped, Spec, State, Step, adoption, attachments, attempts, bootstrap, class_snapshot, containers, death,
-    diagnosis, draining, eviction, farewell, foreign_instance, health, hold, is_overdue, membership, ordered_drain,
-    placement, progress, protection, provider_reports, start,
+    diagnosis, draining, eviction, farewell, foreign_instance, health, hold, is_overdue, juju, membership,
+    ordered_drain, placement, progress, protection, provider_reports, start,
     verdict::{Facts, Verdict},
     volume_zones,
 };
@@ -52,6 +52,7 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
         Command::KeepFailed { effect } => diagnosis::lay(state, *effect, facts),
         Command::Keep { until } => diagnosis::keep(state, *until, facts),
         Command::Unkeep => diagnosis::let_go(state),
+        Command::Client(command) => juju::decide(state, command, facts),
         Command::Protect { on } => protection::protect(state, *on, facts),
         Command::Adopt { provider, instance } => adoption::adopt(state, provider, instance, facts),
         Command::Disown => adoption::disown(state),

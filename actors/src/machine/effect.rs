@@ -25,6 +25,8 @@ pub(super) fn pending(state: &State) -> BTreeSet<Effect> {
     let own = match &state.instance {
         // It goes as soon as nothing hangs on it: nothing is begun for it any more.
         Instance::Creating(Effort { outlook: Outlook::Trying, .. }) if state.life != Life::Alive => None,
+        // A client makes it, and ends it.
+        Instance::Creating(_) | Instance::Deleting { .. } if state.is_external() => None,
         // Who prepares the start, hands over what the class says, or chooses the zone, looks at the machine by itself.
         Instance::Creating(_) if state.awaits_start() || state.awaits_site() => None,
         Instance::Creating(effort) if state.awaits_class().is_some() && effort.outlook == Outlook::Trying => None,

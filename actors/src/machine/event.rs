@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BudgetSeen, Cause, DrainOutcome, InstanceConfig, NodeFacts, RemovalReason, Spec, StartParameters, Step,
-    TurnOutcome, TurnPlan, Unstartable,
+    TurnOutcome, TurnPlan, Unstartable, juju,
 };
 use crate::{
     contract::{Stored, Touches},
@@ -293,6 +293,8 @@ pub enum Event {
     },
     /// It is kept no more.
     AsideEnded,
+    /// A client of Juju's Provisioner facade told this.
+    Client(juju::Event),
 }
 
 /// What a forced removal did not wait for.
@@ -347,7 +349,8 @@ impl Event {
             Self::NodeReported { .. }
             | Self::NodeWentStale { .. }
             | Self::AgentJoined { .. }
-            | Self::NodeChanged { .. } => &[Agent],
+            | Self::NodeChanged { .. }
+            | Self::Client(_) => &[Agent],
             Self::AttachmentReserved { .. }
             | Self::AttachmentReleased { .. }
             | Self::Engaged { .. }
@@ -409,7 +412,7 @@ impl Event {
                 Touches::Some(&[])
             }
             // As it is, whatever that is: an order says why.
-            Self::LaidAside { .. } => Touches::Some(&[]),
+            Self::LaidAside { .. } | Self::Client(_) => Touches::Some(&[]),
             Self::AsideEnded => Touches::Some(&[Fact::Kept]),
             Self::ZoneBlamed { .. } => Touches::Some(&[Fact::Effect]),
             Self::Withheld { .. } => Touches::Some(&[Fact::Hold]),

@@ -6,7 +6,7 @@ use bailiwick_journal::Version;
 
 use super::{
     ClassSnapshot, Drain, Event, Health, Hold, Instance, Joined, Leaving, Node, Progress, Site, Skipped, Spec, Start,
-    State, Stray, Turns, diagnosis, draining,
+    State, Stray, Turns, diagnosis, draining, juju,
 };
 use crate::{
     ports::Condition,
@@ -36,7 +36,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
             state.instance = Instance::Creating(Effort::begun(at, *since));
             state.site = Site::asked(state.spec.as_deref());
             state.class_snapshot = std::mem::take(&mut state.class_snapshot).asked(state.spec.as_deref());
-            state.start = Start::asked(at, state.spec.as_deref(), &state.units);
+            state.start = state.start_asked_at(at);
             state.is_away();
             state.aside = None;
         }
@@ -243,6 +243,7 @@ fn change(state: &mut State, at: Version, event: &Event) {
         Event::ContainerReleased { container } | Event::Skipped { what: Skipped::Container { container } } => {
             state.containers.remove(container);
         }
+        Event::Client(event) => juju::evolve(state, event),
         Event::Sited { zone, .. } => state.site.chosen(zone.clone()),
         Event::ClassTaken { copy } => state.class_snapshot = ClassSnapshot::Taken { copy: copy.clone() },
         Event::ZoneBlamed { zone, fault, until } => {

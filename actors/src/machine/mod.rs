@@ -36,8 +36,12 @@
 //!
 //! class      open | awaited ─▶ taken: a copy of what it is made from                         (`class_snapshot.rs`)
 //!
+//! record     what Juju's clients tell of it                                                   (`juju/`)
+//!
 //! strays     other instances that bear its name, each being removed on its own              (`foreign_instance.rs`)
 //! ```
+//!
+//! Clients make and end the instance of a machine with provider `external`: the node only waits for them (`juju/`).
 //!
 //! A machine owns the sets of its attachments, of volumes and of filesystems (`attachments.rs`), of the replica sets that
 //! count on it (`membership.rs`), and of the machines that stand in it (`containers.rs`): it does not die before they are
@@ -91,6 +95,7 @@ mod foreign_instance;
 mod health;
 mod hold;
 mod invariants;
+pub mod juju;
 mod membership;
 mod ordered_drain;
 mod phase;

@@ -3,7 +3,7 @@
 use bailiwick_journal::StreamId;
 use uuid::Uuid;
 
-use super::{Command, Effect, Report, State};
+use super::{Command, Effect, Report, State, juju};
 use crate::{
     ports::{BulkAnswer, CreateMachine, MachineInstance, MachineProvider, Operation, SecretData},
     shell::{AnyCommand, AnyWish, Asked, Call, Instances, Kind, Make, Services, Undo, Urgency, Work, foreign},
@@ -72,7 +72,8 @@ impl Kind for State {
             | Command::ReleaseMount { .. }
             | Command::ReleaseContainer { .. }
             | Command::Unassign { .. }
-            | Command::Disengage { .. } => Urgency::Always,
+            | Command::Disengage { .. }
+            | Command::Client(juju::Command::EnsureDead { .. } | juju::Command::Remove) => Urgency::Always,
             _ => Urgency::WhileLeaving,
         }
     }

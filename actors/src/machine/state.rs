@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::{
     Aside, ClassSnapshot, Drain, Health, Joined, Progress, RemovalReason, Site, Spec, Start, VolumeZones,
+    juju::Record,
     rules::{InForce, Overrides},
 };
 use crate::{
@@ -78,6 +79,8 @@ pub struct State {
     pub aside: Option<Aside>,
     /// Effect ids under which stands what another control plane has started: nobody touches it.
     pub of_others: BTreeSet<EffectId>,
+    /// What Juju's clients tell of it; none before they told anything.
+    pub record: Option<Box<Record>>,
 }
 
 /// Why nothing happens to a machine by itself.
@@ -221,6 +224,10 @@ impl State {
     /// Whether it is well, and all else that it reports is as it should be, too: what no policy watches, such as a workload that
     /// has ended, is no reason to replace it, but it is not ready with that.
     pub fn is_ready(&self) -> bool {
+        if self.is_external() {
+            let is_there = self.life == Life::Alive && matches!(self.instance, Instance::Running { .. });
+            return is_there && self.aside.is_none() && self.said_status() == Some("started");
+        }
         let Node::Reporting { conditions, .. } = &self.node else {
             return false;
         };
@@ -259,13 +266,18 @@ impl State {
             {
                 "failed"
             }
-            (Instance::Creating(_), Life::Alive) if self.unstartable().is_some() => "waiting",
+            (Instance::Creating(_), Life::Alive) if self.unstartable().is_some() || self.is_external() => "waiting",
             (Instance::Creating(_), _) => "creating",
             _ if self.is_draining() => "draining",
             _ if self.is_aside() => "kept",
             (Instance::Deleting { .. }, _) => "deleting",
             (_, Life::Dying) => "dying",
             (Instance::Lost { .. }, _) => "lost",
+            (Instance::Running { .. }, _) if self.is_external() => match self.said_status() {
+                Some("started") => "ready",
+                Some("error") => "unhealthy",
+                _ => "starting",
+            },
             (Instance::Running { .. }, _) => match &self.node {
                 Node::Silent => "starting",
                 Node::Stale { .. } => "stale",

@@ -6,6 +6,7 @@ mod diagnosis;
 mod draining;
 mod foreign_instance;
 mod health;
+mod juju;
 mod membership;
 mod operator;
 mod ordered_drain;
@@ -294,6 +295,7 @@ fn table() -> Vec<Case<State>> {
     .chain(membership::table())
     .chain(patience::table())
     .chain(foreign_instance::table())
+    .chain(juju::table())
     .collect()
 }
 
@@ -328,6 +330,22 @@ fn every_reason_and_rejection_has_its_case() {
         "protected",
         "nothing-to-keep",
         "keep-over",
+        "no-instance-id",
+        "already-provisioned",
+        "node-provisions",
+        "not-alive",
+        "voting-controller",
+        "controller",
+        "has-units",
+        "hosts-containers",
+        "has-storage",
+        "still-alive",
+        "not-dead",
+        "not-provisioned",
+        "dead",
+        "status-reserved",
+        "status-unknown",
+        "error-without-info",
     ];
     hold(&stream(), NOW, &policy, table(), Reason::ALL, &rejections);
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::State;
+use super::{State, juju};
 use crate::{
     contract::{self, Code, Stored, reasons},
     vocab::{InstanceId, Life, Name, PROTECTED, Zone},
@@ -123,6 +123,11 @@ reasons! {
         NotKept = "not-kept", "it is not kept";
         AsideOver = "aside-over", "its time for diagnosis is over";
         InstanceGoneAside = "instance-gone-aside", "its instance is gone, and it is kept for diagnosis";
+        ClientTold = "client-told", "a client of the facade reported it";
+        ClientToldBefore = "client-told-before", "a client of the facade reported the same before";
+        ClientProvisioned = "client-provisioned", "a client of the facade created its instance";
+        ClientEnded = "client-ended", "a client of the facade ended its life";
+        ClientRemoved = "client-removed", "a client of the facade deleted its instance";
     }
 }
 
@@ -175,6 +180,8 @@ pub enum Rejection {
     NothingToKeep,
     #[error("the end of its time for diagnosis must be in the future")]
     KeepOver,
+    #[error("{0}")]
+    Client(juju::Refusal),
 }
 
 impl Code for Rejection {
@@ -202,6 +209,7 @@ impl Code for Rejection {
             Self::Protected => "protected",
             Self::NothingToKeep => "nothing-to-keep",
             Self::KeepOver => "keep-over",
+            Self::Client(refusal) => refusal.code(),
         }
     }
 }

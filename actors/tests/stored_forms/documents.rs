@@ -2,8 +2,8 @@
 
 use bailiwick_actors::{
     document::{
-        Account, AgentBinary, Application, Command, Content, Event, ImageMetadata, Kind, Model, Reason, Rejection,
-        Role, Space, Subnet, Token, Users,
+        Account, AgentBinary, Application, Command, Content, Event, ImageMetadata, Juju, Kind, Model, Reason,
+        Rejection, Role, Space, Subnet, Token, Users,
     },
     machine::{Base, Constraints},
     vocab::{SizeMib, Timestamp, Zone},
@@ -83,6 +83,8 @@ fn contents() -> Vec<Content> {
         Content::Model(model),
     ];
     contents.extend(accounts());
+    let juju = || Juju { json: r#"{"name":"lab"}"#.into() };
+    contents.extend([Content::JujuModel(juju()), Content::JujuApplication(juju()), Content::JujuMachine(juju())]);
     contents
 }
 

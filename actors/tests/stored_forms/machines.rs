@@ -9,7 +9,7 @@ use bailiwick_actors::{
 };
 use bailiwick_journal::Version;
 
-use super::{AT, conditions, effect, fault, instance, machine_classes::copy, name, verdicts};
+use super::{AT, clients, conditions, effect, fault, instance, machine_classes::copy, name, verdicts};
 use crate::{Forms, forms};
 
 pub(crate) fn machine() -> Forms {
@@ -92,7 +92,8 @@ pub(crate) fn machine() -> Forms {
             Command::Report(Report::WorkloadsEnded { effect: effect(1), workloads: [name("app")].into() }),
         ]
         .into_iter()
-        .chain(unstartable().map(|why| Command::RefuseStart { asked: Version(1), why, cited: cited() })),
+        .chain(unstartable().map(|why| Command::RefuseStart { asked: Version(1), why, cited: cited() }))
+        .chain(clients::commands().map(Command::Client)),
     );
     all.extend(forms(
         "event",
@@ -193,9 +194,10 @@ pub(crate) fn machine() -> Forms {
             Event::AsideEnded,
         ]
         .into_iter()
-        .chain(unstartable().map(|why| Event::StartRefused { why, cited: cited(), at: AT })),
+        .chain(unstartable().map(|why| Event::StartRefused { why, cited: cited(), at: AT }))
+        .chain(clients::events().map(Event::Client)),
     ));
-    let rejections = vec![
+    let mut rejections = vec![
         Rejection::NotDeclared,
         Rejection::Leaving { life: Life::Dying },
         Rejection::Immutable { field: "spec.provider".into() },
@@ -219,6 +221,7 @@ pub(crate) fn machine() -> Forms {
         Rejection::NothingToKeep,
         Rejection::KeepOver,
     ];
+    rejections.extend(clients::refusals().map(Rejection::Client));
     drop(forms("rejection", rejections.clone()));
     all.extend(verdicts::<machine::State>(Reason::ALL, rejections));
     all

@@ -1,5 +1,6 @@
 //! At least one example of every variant of every stored form.
 
+mod clients;
 pub(super) mod documents;
 mod earlier;
 pub(super) mod machine_classes;

@@ -1,19 +1,25 @@
-//! `kind: Space`, `Subnet`, `ImageMetadata`, `AgentBinary`, `Application` and `Model`; `Account` has a file of its own.
+//! `kind: Space`, `Subnet`, `ImageMetadata`, `AgentBinary`, `Application` and `Model`, and what Juju's clients are told beside;
+//! `Account` has a file of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
-    document::{AgentBinary, Application, Content, ImageMetadata, Model, Space, Subnet},
+    document::{AgentBinary, Application, Content, ImageMetadata, Juju, Model, Space, Subnet},
     machine::Constraints,
     vocab::{Name, Zone},
 };
 
-use super::{account::account, label_map, label_name, machine_wishes as wishes};
-use crate::manifest::{
-    fields::{Field, Fields, Reading},
-    limits,
-    problem::Code,
-    read::Reference,
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{account::account, custom, label_map, label_name, machine_wishes as wishes};
+use crate::{
+    juju,
+    manifest::{
+        fields::{Field, Fields, Reading},
+        limits,
+        problem::Code,
+        read::Reference,
+    },
 };
 
 /// Reads what a document of this kind says.
@@ -30,7 +36,19 @@ pub(super) fn content(
         "AgentBinary" => agent_binary(spec, reading).map(Content::AgentBinary),
         "Application" => application(spec, references, reading).map(Content::Application),
         "Account" => account(spec, reading).map(Content::Account),
+        "JujuModel" => declared::<juju::Model>(spec, reading).map(Content::JujuModel),
+        "JujuApplication" => declared::<juju::Application>(spec, reading).map(Content::JujuApplication),
+        "JujuMachine" => declared::<juju::Machine>(spec, reading).map(Content::JujuMachine),
         _ => model(spec, reading).map(Content::Model),
+    }
+}
+
+/// What is told to Juju's clients, in their own words.
+fn declared<T: DeserializeOwned + Serialize>(spec: &Field<'_>, reading: &mut Reading<'_>) -> Option<Juju> {
+    let read = serde_json::from_value::<T>(spec.json());
+    match read.and_then(|said| serde_json::to_string(&said)) {
+        Ok(json) => Some(Juju { json }),
+        Err(error) => custom::refuse(&error.to_string(), spec, reading),
     }
 }
 

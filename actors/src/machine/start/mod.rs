@@ -48,7 +48,7 @@ pub enum Start {
 
 impl Start {
     /// An intent to make an instance is open.
-    pub(super) fn asked(at: Version, spec: Option<&Spec>, units: &BTreeSet<Name>) -> Self {
+    fn asked(at: Version, spec: Option<&Spec>, units: &BTreeSet<Name>) -> Self {
         let is_needed = !units.is_empty()
             || spec.is_some_and(|spec| {
                 spec.base.is_some() || spec.parent.is_some() || !spec.constraints.spaces.is_empty()
@@ -58,6 +58,11 @@ impl Start {
 }
 
 impl State {
+    /// An intent to make its instance is open. A client that makes it asks for what it needs by itself.
+    pub(super) fn start_asked_at(&self, at: Version) -> Start {
+        if self.is_external() { Start::Open } else { Start::asked(at, self.spec.as_deref(), &self.units) }
+    }
+
     /// Whether its instance is to be made, and somebody has to say with what.
     pub fn awaits_start(&self) -> bool {
         self.start_asked().is_some()
@@ -77,7 +82,7 @@ impl State {
         if !matches!(self.instance, Instance::Creating(_)) {
             return;
         }
-        self.start = Start::asked(at, self.spec.as_deref(), &self.units);
+        self.start = self.start_asked_at(at);
         if self.start == Start::Open {
             self.site.choice = self.choice_in_force();
         }

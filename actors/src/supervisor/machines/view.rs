@@ -52,7 +52,8 @@ impl View {
 
 impl contract::View for View {
     fn wants(kind: &str) -> bool {
-        matches!(kind, "machine" | "supervisor") || document::Kind::of(kind).is_some_and(|kind| !kind.is_access())
+        matches!(kind, "machine" | "supervisor")
+            || document::Kind::of(kind).is_some_and(document::Kind::is_for_machines)
     }
 
     fn apply_decoded(&mut self, entry: &Decoded<'_>) -> Result<(), StoredError> {
@@ -137,7 +138,7 @@ impl View {
     /// document may say, those that a budget without hope holds up, and those that stand in a machine.
     pub fn woken_by(&self, stream: &StreamId) -> Vec<StreamId> {
         let woken = match document::Kind::of(stream.kind()) {
-            Some(kind) if kind.is_access() => BTreeSet::new(),
+            Some(kind) if !kind.is_for_machines() => BTreeSet::new(),
             Some(document::Kind::Application) => &self.unprepared | &self.stranded,
             Some(_) => self.unprepared.clone(),
             None => {

@@ -304,7 +304,7 @@ fn what_is_missing_parks_one_machine_and_a_document_wakes_who_waits() {
 }
 
 #[test]
-fn machines_have_nothing_to_do_with_accounts() {
+fn machines_have_nothing_to_do_with_accounts_nor_with_what_clients_are_told() {
     // given a machine that waits for whatever document arrives
     let mut view = view_of(&network());
     declare(&mut view, 20, "web", reaching(&["later"], &[]));
@@ -314,7 +314,13 @@ fn machines_have_nothing_to_do_with_accounts() {
     // then nobody looks at the machine, and the supervisor hears of none
     assert_eq!(view.woken_by(&account), []);
     let wanted = document::Kind::ALL.into_iter().filter(|kind| !View::wants(kind.as_str()));
-    assert_eq!(wanted.collect::<Vec<_>>(), [document::Kind::Account]);
+    let others = [
+        document::Kind::Account,
+        document::Kind::JujuModel,
+        document::Kind::JujuApplication,
+        document::Kind::JujuMachine,
+    ];
+    assert_eq!(wanted.collect::<Vec<_>>(), others);
 }
 
 #[test]

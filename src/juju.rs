@@ -1,0 +1,189 @@
+//! What Juju's clients are told, and the node has no words of its own for: the documents `JujuModel`, `JujuApplication` and
+//! `JujuMachine`. Names and figures are Juju's.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+/// The model that clients see, and its controller. There is one, called `default`; without it clients see the defaults.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Model {
+    /// What clients call it; `default` where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The journal's id where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<Uuid>,
+    /// Juju's model configuration: `http-proxy`, `image-stream`. What is left out has Juju's defaults.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub config: Map<String, Value>,
+    /// Who may log in to containers over SSH: one line each, as in `authorized_keys`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub authorized_keys: Vec<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub controller: Controller,
+    /// Whether the provider gives addresses to containers.
+    #[serde(skip_serializing_if = "is_default")]
+    pub container_addresses: bool,
+    /// Storage pools beside the node's own.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub storage_pools: BTreeMap<String, StoragePool>,
+    /// The VLAN of each subnet, by its address with prefix length.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub vlans: BTreeMap<String, u16>,
+    /// The programs of agents that `FindTools` finds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub agent_binaries: Vec<AgentBinary>,
+}
+
+/// The controller that clients see.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Controller {
+    /// The journal's id where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<Uuid>,
+    /// Juju's controller configuration: `api-port`.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub config: Map<String, Value>,
+    /// Where each API server can be reached; where clients reach this node if it is left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub api_host_ports: Vec<Vec<HostPort>>,
+    /// What clients check its certificate against, as PEM; that of this node's own authority if it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca_certificate: Option<String>,
+}
+
+/// An address and a port.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostPort {
+    pub value: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub cidr: String,
+    /// `hostname`, `ipv4`, `ipv6`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// `public`, `local-cloud`.
+    pub scope: String,
+    pub port: u16,
+}
+
+/// A storage pool.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct StoragePool {
+    pub provider: String,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub attributes: Map<String, Value>,
+}
+
+/// The program of an agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct AgentBinary {
+    /// `3.6.1-ubuntu-amd64`
+    pub version: String,
+    pub url: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub sha256: String,
+    /// In bytes.
+    #[serde(skip_serializing_if = "is_default")]
+    pub size: u64,
+}
+
+/// An application, as clients see it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Application {
+    /// Whether its units stand beside those of another one.
+    #[serde(skip_serializing_if = "is_default")]
+    pub subordinate: bool,
+    /// The id of the machine that each unit stands on; null where it stands on none yet.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub units: BTreeMap<String, Option<String>>,
+    /// The space that each endpoint is bound to; the empty endpoint is the default.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub bindings: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub charm_revision: i64,
+    /// What LXD containers of its units are given; empty for nothing.
+    #[serde(skip_serializing_if = "is_default")]
+    pub lxd_profile: LxdProfile,
+}
+
+/// A profile of LXD.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LxdProfile {
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub config: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub devices: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+/// A machine, as clients see it beside its declaration. It has the name of the machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Machine {
+    /// What its instance has to have, in Juju's words and as they are written. They replace those of its declaration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constraints: Option<Constraints>,
+    /// Where its instance is to be, in the provider's words.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub placement: String,
+    /// Whether its instance is left alone when the machine is removed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub keep_instance: bool,
+    /// Whether it was added by hand, and no provider has made it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub manual: bool,
+}
+
+/// Juju's constraints.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct Constraints {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arch: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub container: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cores: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_power: Option<u64>,
+    /// In MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mem: Option<u64>,
+    /// In MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root_disk: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root_disk_source: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instance_role: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instance_type: Option<String>,
+    /// Spaces that it has to reach, and `^` before those that it must not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spaces: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub virt_type: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub zones: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allocate_public_ip: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image_id: Option<String>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
