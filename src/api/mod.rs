@@ -38,6 +38,8 @@ mod described;
 #[cfg(feature = "server")]
 mod errors;
 #[cfg(feature = "server")]
+mod facade;
+#[cfg(feature = "server")]
 mod feed;
 #[cfg(feature = "server")]
 mod index;
@@ -61,3 +63,6 @@ mod routes;
 pub(crate) mod tls;
 #[cfg(feature = "server")]
 mod turns;
+
+#[cfg(all(feature = "server", feature = "testing"))]
+pub use facade::testing as facade_testing;

@@ -36,6 +36,7 @@ use super::{
     connection::{Brought, Peer, Seats, Watched},
     denials::Denials,
     errors::Failure,
+    facade::{self, common::Facade},
     feed::Feed,
     index, jobs, journal, operate, questions,
     routes::{Route, Routes},
@@ -122,8 +123,10 @@ enum Audience {
     Operators,
     /// The agents of local machines, whom no flood of questions keeps out.
     Agents,
-    /// Accounts, over the network or as users of this machine.
+    /// Accounts that are users of this machine.
     Accounts,
+    /// Accounts over the network, and clients of the Provisioner facade.
+    Network,
 }
 
 /// Listens on the sockets, whose old ones are replaced, and on the network if that is wanted.
@@ -140,6 +143,12 @@ pub fn start(
 ) -> io::Result<Server> {
     let names = network.as_ref().map_or_else(BTreeSet::new, |network| network.names.clone());
     let Own { key, signer, enrolments, crash_sweep } = own;
+    let facade = match &network {
+        Some(Network { listener, certificates, names }) => {
+            Facade::new(certificates.authority_pem(), listener.local_addr()?, names)
+        }
+        None => Facade::default(),
+    };
     let shared = Shared {
         node,
         key: Arc::new(key),
@@ -154,6 +163,7 @@ pub fn start(
         jobs: Arc::default(),
         crash_sweep,
         rates: Arc::default(),
+        facade: Arc::new(facade),
     };
     let mut server = Server { parts: Vec::new(), sockets: Vec::new(), shared: shared.clone() };
     let users = users.map(|users| (users, Audience::Accounts, "bailiwick-users"));
@@ -170,6 +180,7 @@ pub fn start(
         let acceptor = acceptor(certificates.clone())?;
         let run = move || {
             actix_web::rt::spawn(keep_fresh(certificates, shared.node.clone()));
+            actix_web::rt::spawn(facade::feed(shared.clone()));
             remote(listener, acceptor, shared)
         };
         server.parts.push(part("bailiwick-network", run)?);
@@ -313,7 +324,7 @@ fn remote(listener: TcpListener, acceptor: TlsAcceptor, shared: Shared) -> io::R
                 Ok::<_, DispatchError>((Watched::new(stream, peer, seat), address))
             }
         })
-        .and_then(http(app(Audience::Accounts, shared.clone())))
+        .and_then(http(app(Audience::Network, shared.clone())))
     })?;
     Ok(server.run())
 }
@@ -375,6 +386,9 @@ fn app(
             if audience != Audience::Agents {
                 index::metrics_at_root(&mut routes);
             }
+            if audience == Audience::Network {
+                facade::routes(routes.config);
+            }
         })
         .default_service(web::to(nowhere));
     app.app_data(web::Data::new(added)).into_factory()
@@ -394,7 +408,7 @@ fn add_routes(audience: Audience, config: &mut web::ServiceConfig, added: &mut V
         questions::routes(&mut routes);
         index::routes(&mut routes);
     }
-    if audience != Audience::Accounts {
+    if matches!(audience, Audience::Operators | Audience::Agents) {
         agents::routes(&mut routes);
     }
     routes.close();

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use super::{answers::Answers, denials::Denials, feed::Feed, jobs::kept::Jobs, rates::Rates, turns::Turns};
+use super::{
+    answers::Answers, denials::Denials, facade::common::Facade, feed::Feed, jobs::kept::Jobs, rates::Rates,
+    turns::Turns,
+};
 use crate::{config::CrashSweep, handle::Handle, providers::enrolment::Enrolments, signing::Signer};
 
 /// What every request can use.
@@ -27,6 +30,8 @@ pub(super) struct Shared {
     pub(super) crash_sweep: Option<CrashSweep>,
     /// What answers take up until they are read.
     pub(super) answers: Arc<Answers>,
+    /// What clients of the Provisioner facade share.
+    pub(super) facade: Arc<Facade>,
     /// How often each may ask.
     pub(super) rates: Arc<Rates>,
 }

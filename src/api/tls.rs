@@ -17,6 +17,7 @@ use std::{
 };
 
 use bailiwick_actors::vocab::Timestamp;
+use base64::{Engine, engine::general_purpose::STANDARD};
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, date_time_ymd,
@@ -100,6 +101,16 @@ impl Certificates {
         *self.shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(shown);
         *seen = read;
         Ok(true)
+    }
+
+    /// The certificate of the authority that clients are to trust, as PEM: the last of the chain.
+    pub(super) fn authority_pem(&self) -> String {
+        let shown = self.shown.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(authority) = shown.cert.last() else { return String::new() };
+        let text = STANDARD.encode(authority);
+        let lines: Vec<&str> =
+            text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap_or_default()).collect();
+        format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
     }
 
     /// What clients compare before they trust the node for the first time: the SHA-256 of its authority's certificate; none

@@ -2,6 +2,7 @@
 
 mod cases;
 mod deployments;
+mod facade;
 mod guards;
 mod manifest;
 mod tidy;

@@ -42,7 +42,7 @@ const ROOMS: &[&[&str]] = &[
     // Kinds that another program brings along.
     &["custom"],
     &["testing"],
-    &["text", "clock", "ownership", "guide"],
+    &["text", "clock", "ownership", "guide", "juju"],
     // What entries say to people; read models and the audit both tell them.
     &["words"],
     // How people see those kinds.

@@ -1,0 +1,10 @@
+//! Juju's Provisioner facade over real connections: a node that listens on the network, and a client that is not ours.
+
+mod behaviour;
+mod client;
+mod node;
+
+pub(crate) use self::{
+    client::{Client, Reply},
+    node::FacadeNode,
+};
