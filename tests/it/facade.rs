@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod client;
+mod clients;
 mod node;
 
 pub(crate) use self::{
