@@ -1,11 +1,77 @@
-//! What Juju's clients are told, and the node has no words of its own for: the documents `JujuModel`, `JujuApplication` and
-//! `JujuMachine`. Names and figures are Juju's.
+//! What Juju's clients are told, and the node has no words of its own for: the ids of machines, and the documents `JujuModel`,
+//! `JujuApplication` and `JujuMachine`. Names and figures are Juju's.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
+use bailiwick_actors::vocab::Name;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
+
+/// The id of a machine: `0`, or `0/lxd/1` for a container in it.
+///
+/// Here a machine has such an id if its name is one, with `-` for `/`: `0-lxd-1`. Other machines are not seen by clients.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MachineId(String);
+
+impl MachineId {
+    /// Reads `0/lxd/1`.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::of_parts(text.split('/'))
+    }
+
+    /// Reads the name of a machine: `0-lxd-1`.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::of_parts(name.split('-'))
+    }
+
+    fn of_parts<'a>(parts: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let parts: Vec<&str> = parts.collect();
+        let is_number = |part: &str| {
+            !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()) && (part == "0" || !part.starts_with('0'))
+        };
+        let is_type = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase());
+        let fits = |(at, part): (usize, &&str)| if at % 2 == 0 { is_number(part) } else { is_type(part) };
+        (parts.len() % 2 == 1 && parts.iter().enumerate().all(fits)).then(|| Self(parts.join("/")))
+    }
+
+    /// Before all others.
+    pub fn least() -> Self {
+        Self(String::new())
+    }
+
+    /// The name of its machine; none if that would be too long for one.
+    pub fn name(&self) -> Option<Name> {
+        self.0.replace('/', "-").parse().ok()
+    }
+
+    /// The machine that it stands in; none for a machine of its own.
+    pub fn parent(&self) -> Option<Self> {
+        let (rest, _) = self.0.rsplit_once('/')?;
+        rest.rsplit_once('/').map(|(parent, _)| Self(parent.to_owned()))
+    }
+
+    /// What kind of container it is: `lxd`.
+    pub fn container_type(&self) -> Option<&str> {
+        let (rest, _) = self.0.rsplit_once('/')?;
+        rest.rsplit_once('/').map(|(_, kind)| kind)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Its tag: `machine-0-lxd-1`.
+    pub fn tag(&self) -> String {
+        format!("machine-{}", self.0.replace('/', "-"))
+    }
+}
+
+impl fmt::Display for MachineId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
 
 /// The model that clients see, and its controller. There is one, called `default`; without it clients see the defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -186,4 +252,20 @@ pub struct Constraints {
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_container_has_a_parent_and_a_type() {
+        let id = MachineId::parse("0/lxd/1/kvm/2").expect("an id");
+        assert_eq!(id.parent(), MachineId::parse("0/lxd/1"));
+        assert_eq!(id.container_type(), Some("kvm"));
+        assert_eq!(id.name().expect("a name").as_str(), "0-lxd-1-kvm-2");
+        assert_eq!(MachineId::of_name("0-lxd-1-kvm-2"), Some(id));
+        assert_eq!(MachineId::parse("0").expect("an id").parent(), None);
+        assert_eq!(MachineId::of_name("web"), None);
+    }
 }

@@ -146,6 +146,7 @@ impl Exit {
                 "other-zone",
                 "cannot-release",
                 "cannot-import",
+                "unseen",
                 "not-editable",
             ],
         ),

@@ -32,6 +32,7 @@ pages! {
     chaos, "chaos", "crashes and faults in virtual time";
     operation, "operation", "daily commands, backup, a full disk, the clock, uninstalling";
     network, "network", "a node that other machines use: TLS, accounts, events";
+    juju, "juju", "Juju's own clients: the Provisioner facade";
     security, "security", "secrets, permissions and agents";
     errors, "errors", "exit codes and error codes";
     manifest_reference, "manifest-reference", "all kinds and fields, with types and defaults";

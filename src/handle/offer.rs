@@ -9,7 +9,8 @@ use std::{
 use bailiwick_actors::{
     contract::Decider,
     filesystem::{self, MANAGED},
-    filesystem_attachment, machine,
+    filesystem_attachment,
+    machine::{self, juju::EXTERNAL},
     ports::{FilesystemProvider, VolumeProvider},
     storage_rules::{ClaimForm, Pool, PoolName, PoolSettings, ProviderType, StorageClaim, default_mount_point},
     supervisor::storage::{Elsewhere, elsewhere},
@@ -19,6 +20,7 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 
 use crate::{
+    juju::MachineId,
     manifest::{Document, Wish, nearest},
     view::{Fleet, added_rows},
 };
@@ -90,11 +92,16 @@ pub enum NotOffered {
     CannotImport { entity: StreamId, provider: Name },
     #[error("{entity} cannot be attached: {elsewhere}")]
     OtherZone { entity: StreamId, elsewhere: Elsewhere },
+    #[error(
+        "{entity} names provider {EXTERNAL}, whose machines are created by Juju's clients, and these only see machines with \
+         a name such as 0 or 0-lxd-1"
+    )]
+    Unseen { entity: StreamId },
 }
 
 impl NotOffered {
     /// All its words.
-    pub const CODES: [&str; 10] = [
+    pub const CODES: [&str; 11] = [
         "no-provider",
         "cannot-here",
         "needs-machine",
@@ -105,6 +112,7 @@ impl NotOffered {
         "other-zone",
         "cannot-release",
         "cannot-import",
+        "unseen",
     ];
 
     /// The stable word for it.
@@ -120,6 +128,7 @@ impl NotOffered {
             Self::OtherZone { .. } => "other-zone",
             Self::CannotRelease { .. } => "cannot-release",
             Self::CannotImport { .. } => "cannot-import",
+            Self::Unseen { .. } => "unseen",
         }
     }
 
@@ -153,6 +162,7 @@ impl NotOffered {
                 format!("attach it to a machine in zone {zone}, or declare another volume for this machine")
             }
             Self::NoDevice { .. } => "declare the volume with provider `loop` and a machine".to_owned(),
+            Self::Unseen { .. } => "name it so, or name another provider; `bailiwick help juju` tells more".to_owned(),
         }
     }
 }
@@ -185,7 +195,13 @@ impl Offer {
     fn check_one(&self, fleet: &Fleet, documents: &[Document], wish: &Wish) -> Result<(), NotOffered> {
         let entity = wish.stream();
         match wish {
-            Wish::Machine { spec, .. } => self.named(&entity, &spec.provider, &self.machines),
+            Wish::Machine { name, spec } => {
+                let is_seen = MachineId::of_name(name.as_str()).is_some();
+                if spec.provider.as_str() == EXTERNAL && !is_seen {
+                    return Err(NotOffered::Unseen { entity });
+                }
+                self.named(&entity, &spec.provider, &self.machines)
+            }
             Wish::MachineDeployment { spec, .. } => self.check_template(fleet, documents, &entity, &spec.template),
             Wish::MachineSet { spec, .. } => self.check_template(fleet, documents, &entity, &spec.template),
             Wish::Volume { spec, machine, .. } => {
@@ -239,6 +255,9 @@ impl Offer {
         entity: &StreamId,
         template: &machine::Spec,
     ) -> Result<(), NotOffered> {
+        if template.provider.as_str() == EXTERNAL {
+            return Err(NotOffered::Unseen { entity: entity.clone() });
+        }
         self.named(entity, &template.provider, &self.machines)?;
         template.storage.iter().try_for_each(|claim| self.check_claim(entity, template, claim))?;
         let mount_dir = mount_dir(fleet, documents);

@@ -21,7 +21,7 @@ pub(super) async fn call(connection: &Rc<Connection>, request: &Request) -> Call
     if let Place::Unknown(uuid) = &connection.place {
         return Err(Fault::new("model not found", format!("unknown model: \"{uuid}\"")));
     }
-    let Some(identity) = connection.identity.borrow().clone() else { return login::call(connection, request) };
+    let Some(identity) = connection.identity_in_force()? else { return login::call(connection, request) };
     match (request.facade.as_str(), request.version) {
         ("Pinger", 1) => login::ping(request),
         ("StringsWatcher" | "Provisioner", _) if connection.place == Place::Controller => {

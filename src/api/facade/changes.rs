@@ -4,7 +4,7 @@
 //! cost little, and what came between two questions is told at once, each machine once.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeSet, HashMap},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -17,8 +17,7 @@ use bailiwick_actors::{
 use bailiwick_journal::{Body, Entry, Filter, Outcome, Position, ReadError};
 use tokio::sync::watch;
 
-use super::tag::MachineId;
-use crate::{handle::Handle, view::Fleet};
+use crate::{handle::Handle, juju::MachineId, view::Fleet};
 
 /// What can be watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +60,7 @@ struct Known {
 struct Table {
     machines: HashMap<MachineId, Known>,
     /// Each machine by the entry that it changed with last, starts included.
-    by_entry: BTreeMap<(u64, MachineId), ()>,
+    by_entry: BTreeSet<(u64, MachineId)>,
     /// The last entry that was taken in.
     position: u64,
     model_config: u64,
@@ -122,7 +121,7 @@ impl Changes {
             Watched::ModelConfig => since(table.model_config),
             Watched::ApiHostPorts => since(table.host_ports),
             _ => {
-                let changed = table.by_entry.range((told + 1, MachineId::least())..).map(|((_, id), ())| id);
+                let changed = table.by_entry.range((told + 1, MachineId::least())..).map(|(_, id)| id);
                 let news = |id: &&MachineId| {
                     let Some(known) = table.machines.get(*id) else { return false };
                     let changed = match watched {
@@ -243,7 +242,7 @@ impl Table {
                 *known = if is_another { fresh } else { Known { life, changed: at, over, ..*known } };
             }
         }
-        self.by_entry.insert((at, id), ());
+        self.by_entry.insert((at, id));
     }
 
     fn started(&mut self, name: &str, at: u64) {
@@ -251,7 +250,7 @@ impl Table {
         if let Some(known) = self.machines.get_mut(&id) {
             self.by_entry.remove(&(known.changed.max(known.started), id.clone()));
             known.started = at;
-            self.by_entry.insert((at, id), ());
+            self.by_entry.insert((at, id));
         }
     }
 }

@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::{
     changes::{Told, Watched},
     envelope::Request,
-    fault::{Fault, TRY_AGAIN},
+    fault::{Fault, TRY_AGAIN, UNAUTHORIZED},
     identity::{Identity, Rights},
     seen::Seen,
 };
@@ -141,6 +141,19 @@ impl Connection {
 
     pub(super) fn has_identity(&self) -> bool {
         self.identity.borrow().is_some()
+    }
+
+    /// Who the client is, if what it has logged in with still counts.
+    ///
+    /// # Errors
+    /// If it does not, or the journal cannot be read. Before the login there is nobody, and no error.
+    pub(super) fn identity_in_force(&self) -> Result<Option<Identity>, Fault> {
+        let Some(identity) = self.identity.borrow().clone() else { return Ok(None) };
+        let node = &self.shared.node;
+        match node.look(|fleet| identity.is_in_force(fleet, node.now()))? {
+            true => Ok(Some(identity)),
+            false => Err(Fault::new(UNAUTHORIZED, "not logged in")),
+        }
     }
 
     /// How long a message may be now.

@@ -13,10 +13,10 @@ use super::{
     network::{Host, Subnet},
     provisioning::profile_name,
     seen::{Seen, instance_of},
-    tag::{MachineId, Tag},
+    tag::Tag,
     wire::{ContainerDevice, Entities, HostChange, Item, Results},
 };
-use crate::juju::LxdProfile;
+use crate::juju::{LxdProfile, MachineId};
 
 /// The host, which is the caller; `what` is what is prepared.
 fn host(call: &Call<'_>, what: &str) -> Result<MachineId, Fault> {

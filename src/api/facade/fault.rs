@@ -4,7 +4,7 @@ use bailiwick_actors::shell::AskError;
 use bailiwick_journal::ReadError;
 use serde::Serialize;
 
-use super::tag::MachineId;
+use crate::juju::MachineId;
 
 /// An error, of a call or of one item of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -7,15 +7,16 @@
 //! | `controller-N` | a token of the account `controller-N` with role admin | all machines of their own |
 //! | `user-NAME` | a token of the account NAME | nothing of this facade |
 
-use bailiwick_actors::{document::Role, machine};
+use bailiwick_actors::{document::Role, machine, vocab::Timestamp};
 
 use super::{
     fault::{Fault, UNAUTHORIZED},
     seen::{Seen, is_controller},
-    tag::{MachineId, Tag},
+    tag::Tag,
 };
 use crate::{
     api::{access::caller, connection::Peer, shared::Shared},
+    juju::MachineId,
     view::Fleet,
 };
 
@@ -23,8 +24,8 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Identity {
     Machine(MachineId),
-    Controller(String),
-    User { name: String, role: Role },
+    Controller { id: String, token: Option<blake3::Hash> },
+    User { name: String, role: Role, token: blake3::Hash },
 }
 
 /// What a client may do now.
@@ -40,7 +41,7 @@ impl Identity {
     pub(super) fn principal(&self) -> String {
         match self {
             Self::Machine(id) => format!("client:{}", id.tag()),
-            Self::Controller(id) => format!("client:controller-{id}"),
+            Self::Controller { id, .. } => format!("client:controller-{id}"),
             Self::User { name, .. } => format!("account:{name}"),
         }
     }
@@ -57,9 +58,23 @@ impl Identity {
                 let is_controller = seen.machine(id).is_ok_and(is_controller);
                 Some(Rights { own: Some(id.clone()), is_controller })
             }
-            Self::Controller(_) => Some(Rights { own: None, is_controller: true }),
+            Self::Controller { .. } => Some(Rights { own: None, is_controller: true }),
             Self::User { .. } => None,
         }
+    }
+
+    /// Whether what it has logged in with still counts: a token may have been revoked, or have expired, since.
+    pub(super) fn is_in_force(&self, fleet: &Fleet, now: Timestamp) -> bool {
+        let (account, token) = match self {
+            Self::Machine(_) | Self::Controller { token: None, .. } => return true,
+            Self::Controller { id, token: Some(token) } => (format!("controller-{id}"), token),
+            Self::User { name, token, .. } => (name.clone(), token),
+        };
+        let account = fleet.documents.accounts().find(|it| it.name == account);
+        let mut tokens = account.iter().flat_map(|account| &account.says.tokens);
+        tokens.any(|known| {
+            blake3::Hash::from_bytes(known.hash) == *token && known.expires.is_none_or(|expires| now < expires)
+        })
     }
 }
 
@@ -101,10 +116,11 @@ pub(super) fn identify(
     if super::testing::tag(credentials).as_deref() == Some(tag) {
         match known {
             Tag::Machine(id) => return Ok(Identity::Machine(id)),
-            Tag::Controller(id) => return Ok(Identity::Controller(id)),
+            Tag::Controller(id) => return Ok(Identity::Controller { id, token: None }),
             Tag::User(_) | Tag::Model(_) | Tag::Other => return Err(wrong()),
         }
     }
+    let token = blake3::hash(credentials.as_bytes());
     match known {
         Tag::Machine(id) => {
             shared.node.look(|fleet| agent(fleet, &id, credentials, nonce))??;
@@ -113,13 +129,13 @@ pub(super) fn identify(
         Tag::Controller(id) => {
             let name = format!("controller-{id}");
             match account(shared, peer, &name, credentials)? {
-                Role::Admin => Ok(Identity::Controller(id)),
+                Role::Admin => Ok(Identity::Controller { id, token: Some(token) }),
                 Role::View | Role::Operate => Err(wrong()),
             }
         }
         Tag::User(name) => {
             let role = account(shared, peer, &name, credentials)?;
-            Ok(Identity::User { name, role })
+            Ok(Identity::User { name, role, token })
         }
         Tag::Model(_) | Tag::Other => Err(wrong()),
     }

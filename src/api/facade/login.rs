@@ -109,7 +109,7 @@ fn login(connection: &Connection, login: &Login) -> Called {
 }
 
 fn user_info(identity: &Identity) -> Option<UserInfo> {
-    let Identity::User { name, role } = identity else { return None };
+    let Identity::User { name, role, .. } = identity else { return None };
     let (controller_access, model_access) = match role {
         Role::View => ("login", "read"),
         Role::Operate => ("login", "write"),

@@ -40,7 +40,7 @@ mod write;
 
 use std::time::Duration;
 
-use actix_web::web;
+use actix_web::{guard, web};
 use tokio::time::sleep;
 
 use super::shared::Shared;
@@ -53,7 +53,8 @@ pub(super) fn routes(config: &mut web::ServiceConfig) {
     config
         .route("/model/{model}/api", web::get().to(socket::of_model))
         .route("/api", web::get().to(socket::of_controller))
-        .route("/", web::get().to(socket::of_controller));
+        // What is no WebSocket there is answered as anything else that is not there.
+        .route("/", web::get().guard(guard::fn_guard(socket::is_upgrade)).to(socket::of_controller));
 }
 
 /// Tells watchers what there is, for as long as the server runs.

@@ -13,9 +13,9 @@ use bailiwick_actors::machine::juju::Device;
 use super::{
     fault::Fault,
     seen::ALPHA,
-    tag::MachineId,
     wire::{ContainerDevice, HostChange, NewBridge},
 };
+use crate::juju::MachineId;
 
 /// The bridge that LXD makes by itself.
 const LXD_BRIDGE: &str = "lxdbr0";

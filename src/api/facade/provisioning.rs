@@ -8,9 +8,9 @@ use super::{
     config::{text, user_data},
     fault::{Fault, NOT_FOUND},
     seen::{ALPHA, Application, Seen, Subnet, is_controller, units_on},
-    tag::MachineId,
     wire::{BaseOf, ProvisioningInfo, Topology, VolumeParams},
 };
+use crate::juju::MachineId;
 
 /// What a machine's instance is started with, as this version of the facade tells it.
 ///

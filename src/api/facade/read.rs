@@ -13,14 +13,14 @@ use super::{
     envelope::{Called, body},
     fault::{Fault, NOT_FOUND},
     provisioning,
-    seen::{self, Seen, instance_of, is_controller, sharing},
-    tag::{MachineId, Tag},
+    seen::{self, Application, Seen, instance_of, is_controller, sharing},
+    tag::Tag,
     wire::{
         ConstraintsOf, ContainersOf, Entities, FindToolsParams, Item, LifeOf, ManagerConfigParams, Maybe, One, Results,
         StatusOf, Tools,
     },
 };
-use crate::juju::HostPort;
+use crate::juju::{HostPort, MachineId};
 
 /// So many machines are looked at while nobody else can look.
 const AT_ONCE: usize = 128;
@@ -104,8 +104,9 @@ pub(super) async fn supported_containers(call: &Call<'_>) -> Called {
 }
 
 pub(super) async fn distribution_group(call: &Call<'_>) -> Called {
+    let applications = call.look(|seen| seen.applications())?;
     each(call, |seen, id, state| {
-        let group = group(seen, id, state);
+        let group = group(seen, &applications, id, state);
         let instances = group.iter().filter_map(|id| seen.machine(id).ok().and_then(instance_of));
         let result: BTreeSet<String> = instances.map(str::to_owned).collect();
         Ok(One { result: result.into_iter().collect::<Vec<_>>() })
@@ -114,8 +115,9 @@ pub(super) async fn distribution_group(call: &Call<'_>) -> Called {
 }
 
 pub(super) async fn distribution_group_by_machine(call: &Call<'_>) -> Called {
+    let applications = call.look(|seen| seen.applications())?;
     each(call, |seen, id, state| {
-        let others = group(seen, id, state).into_iter().filter(|other| other != id);
+        let others = group(seen, &applications, id, state).into_iter().filter(|other| other != id);
         let mut result: Vec<String> = others.map(|other| other.to_string()).collect();
         result.sort();
         Ok(Maybe { result: Some(result).filter(|result| !result.is_empty()) })
@@ -124,11 +126,11 @@ pub(super) async fn distribution_group_by_machine(call: &Call<'_>) -> Called {
 }
 
 /// The machines that are kept apart from one another, this one included.
-fn group(seen: &Seen<'_>, id: &MachineId, state: &machine::State) -> Vec<MachineId> {
+fn group(seen: &Seen<'_>, applications: &[Application], id: &MachineId, state: &machine::State) -> Vec<MachineId> {
     if is_controller(state) {
         return seen.machines().filter(|(_, state)| is_controller(state)).map(|(id, _)| id).collect();
     }
-    let sharing = sharing(&seen.applications(), id);
+    let sharing = sharing(applications, id);
     sharing.iter().filter_map(|id| MachineId::parse(id)).collect()
 }
 

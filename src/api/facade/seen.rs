@@ -16,11 +16,10 @@ use uuid::Uuid;
 use super::{
     defaults::model_defaults,
     fault::Fault,
-    tag::MachineId,
     wire::{Image, StatusOf, Tools},
 };
 use crate::{
-    juju::{self, HostPort},
+    juju::{self, HostPort, MachineId},
     view::Fleet,
 };
 

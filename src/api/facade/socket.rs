@@ -2,7 +2,15 @@
 
 use std::{rc::Rc, time::Duration};
 
-use actix_web::{HttpRequest, HttpResponse, http::StatusCode, web};
+use actix_web::{
+    HttpRequest, HttpResponse,
+    guard::GuardContext,
+    http::{
+        StatusCode,
+        header::{self, HeaderMap},
+    },
+    web,
+};
 use actix_ws::{CloseCode, CloseReason, Item, Message, MessageStream, ProtocolError, Session};
 use tokio::{
     sync::OwnedSemaphorePermit,
@@ -53,11 +61,25 @@ fn open(
     place: Place,
 ) -> Result<HttpResponse, actix_web::Error> {
     let peer = request.conn_data::<Peer>().copied().unwrap_or(Peer::Local(None));
+    if !is_websocket(request.headers()) {
+        let failure = Failure::new(StatusCode::BAD_REQUEST, "bad-request", "this path takes a WebSocket");
+        return Err(failure.next("connect with one of Juju's clients; `bailiwick help juju` tells more").into());
+    }
     let (response, session, messages) = actix_ws::handle(request, payload)?;
     let messages = messages.max_frame_size(FIRST_MESSAGE_MAX);
     let connection = Rc::new(Connection::new(shared, peer, place));
     actix_web::rt::spawn(serve(connection, session, messages));
     Ok(response)
+}
+
+/// Whether a client asks for a WebSocket.
+pub(super) fn is_upgrade(context: &GuardContext<'_>) -> bool {
+    is_websocket(context.head().headers())
+}
+
+fn is_websocket(headers: &HeaderMap) -> bool {
+    let upgrade = headers.get(header::UPGRADE).and_then(|value| value.to_str().ok());
+    upgrade.is_some_and(|protocol| protocol.eq_ignore_ascii_case("websocket"))
 }
 
 /// Answers a client until it goes, or is cut off, or the node stops.

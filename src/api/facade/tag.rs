@@ -1,14 +1,6 @@
-//! Tags, by which clients name things, and the ids of machines. Source: Juju's names.
+//! Tags, by which clients name things. Source: Juju's names.
 
-use std::fmt;
-
-use bailiwick_actors::vocab::Name;
-
-/// The id of a machine: `0`, or `0/lxd/1` for a container in it.
-///
-/// Here a machine has such an id if its name is one, with `-` for `/`: `0-lxd-1`. Other machines are not seen by clients.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct MachineId(String);
+use crate::juju::MachineId;
 
 /// What a tag names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,65 +31,6 @@ const KINDS: [&str; 15] = [
     "cloud",
     "cloudcred",
 ];
-
-impl MachineId {
-    /// Reads `0/lxd/1`.
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        Self::of_parts(text.split('/'))
-    }
-
-    /// Reads the name of a machine: `0-lxd-1`.
-    pub(super) fn of_name(name: &str) -> Option<Self> {
-        Self::of_parts(name.split('-'))
-    }
-
-    fn of_parts<'a>(parts: impl Iterator<Item = &'a str>) -> Option<Self> {
-        let parts: Vec<&str> = parts.collect();
-        let is_number = |part: &str| {
-            !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()) && (part == "0" || !part.starts_with('0'))
-        };
-        let is_type = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase());
-        let fits = |(at, part): (usize, &&str)| if at % 2 == 0 { is_number(part) } else { is_type(part) };
-        (parts.len() % 2 == 1 && parts.iter().enumerate().all(fits)).then(|| Self(parts.join("/")))
-    }
-
-    /// Before all others.
-    pub(super) fn least() -> Self {
-        Self(String::new())
-    }
-
-    /// The name of its machine; none if that would be too long for one.
-    pub(super) fn name(&self) -> Option<Name> {
-        self.0.replace('/', "-").parse().ok()
-    }
-
-    /// The machine that it stands in; none for a machine of its own.
-    pub(super) fn parent(&self) -> Option<Self> {
-        let (rest, _) = self.0.rsplit_once('/')?;
-        rest.rsplit_once('/').map(|(parent, _)| Self(parent.to_owned()))
-    }
-
-    /// What kind of container it is: `lxd`.
-    pub(super) fn container_type(&self) -> Option<&str> {
-        let (rest, _) = self.0.rsplit_once('/')?;
-        rest.rsplit_once('/').map(|(_, kind)| kind)
-    }
-
-    pub(super) fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Its tag: `machine-0-lxd-1`.
-    pub(super) fn tag(&self) -> String {
-        format!("machine-{}", self.0.replace('/', "-"))
-    }
-}
-
-impl fmt::Display for MachineId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 impl Tag {
     /// Reads a tag; none if it is none.
@@ -140,16 +73,5 @@ mod tests {
         for text in ["nonsense", "bar", "not a tag", "", "-"] {
             assert_eq!(Tag::parse(text), None, "{text:?}");
         }
-    }
-
-    #[test]
-    fn a_container_has_a_parent_and_a_type() {
-        let id = MachineId::parse("0/lxd/1/kvm/2").expect("an id");
-        assert_eq!(id.parent(), MachineId::parse("0/lxd/1"));
-        assert_eq!(id.container_type(), Some("kvm"));
-        assert_eq!(id.name().expect("a name").as_str(), "0-lxd-1-kvm-2");
-        assert_eq!(MachineId::of_name("0-lxd-1-kvm-2"), Some(id));
-        assert_eq!(MachineId::parse("0").expect("an id").parent(), None);
-        assert_eq!(MachineId::of_name("web"), None);
     }
 }

@@ -71,6 +71,7 @@ pub(super) async fn next(connection: &Rc<Connection>, watcher: &Watcher) -> Call
             sleep(STARTS_TOGETHER).await;
         }
         if let Some((names, told)) = changes.next(&watcher.watched, watcher.told.get()) {
+            connection.identity_in_force()?;
             watcher.told.set(told);
             return if watcher.watched.has_names() {
                 body(&News { watcher_id: "", changes: names })

@@ -19,13 +19,14 @@ use super::{
     envelope::{Called, body, nothing},
     fault::{BAD_REQUEST, Fault, NOT_SUPPORTED},
     identity::hashed,
-    seen::{self, Seen, units_on},
-    tag::{MachineId, Tag},
+    seen::{self, Application, Seen, units_on},
+    tag::Tag,
     wire::{
         Done, Entities, Entity, EntityStatus, InstanceInfo, InstancesInfo, Item, MachineContainersParams,
         MachineNetwork, NetworkConfig, Passwords, ProfileArgs, Results, Statuses,
     },
 };
+use crate::juju::MachineId;
 
 /// So many commands are decided at the same time.
 const AT_ONCE: usize = 256;
@@ -196,12 +197,12 @@ fn status_refused(code: &str) -> Option<Fault> {
 }
 
 /// What depends on a machine.
-fn dependents(seen: &Seen<'_>, id: &MachineId) -> Result<Dependents, Fault> {
+fn dependents(seen: &Seen<'_>, applications: &[Application], id: &MachineId) -> Result<Dependents, Fault> {
     let state = seen.machine(id)?;
     let containers = seen.machines().filter(|(other, _)| other.parent().as_ref() == Some(id));
     let mut containers: Vec<String> = containers.map(|(other, _)| other.to_string()).collect();
     containers.sort();
-    let units = units_on(&seen.applications(), id);
+    let units = units_on(applications, id);
     Ok(Dependents { units, containers, storage: seen.lasting_storage(state) })
 }
 
@@ -211,8 +212,9 @@ pub(super) async fn ensure_dead(call: &Call<'_>) -> Called {
     if let Some(entity) = entities.iter().find(|entity| Tag::parse(&entity.tag).is_none()) {
         return Err(Fault::no_tag(&entity.tag));
     }
+    let applications = call.look(|seen| seen.applications())?;
     let orders = orders(call, &entities, |seen, id| {
-        let dependents = dependents(seen, &id)?;
+        let dependents = dependents(seen, &applications, &id)?;
         Ok((id, Command::EnsureDead { dependents }))
     })?;
     let depends: Vec<Dependents> = orders

@@ -4,7 +4,8 @@ use std::{fs, time::Duration};
 
 use bailiwick::{
     journal::{Filter, Position},
-    plan::Going,
+    manifest::{self, Source},
+    plan::{Going, Prune},
     view,
 };
 use serde_json::{Value, json};
@@ -348,4 +349,36 @@ fn nobody_is_cut_off_while_it_waits_for_what_does_not_come() {
     assert_eq!(client.reply(wrong), Err(("unknown watcher id".to_owned(), "not found".to_owned())));
     lab.node.apply(&[document("JujuModel", "default", &json!({"config": {"image-stream": "daily"}}))]);
     assert_eq!(client.reply(waits), Ok(json!({})));
+}
+
+#[test]
+fn a_token_that_is_revoked_counts_no_more_for_who_has_logged_in_with_it() {
+    let lab = Lab::new();
+    let mut client = lab.controller();
+    done(client.call("Life", &entities("machine-0")));
+    let id = client.call("WatchForModelConfigChanges", &json!({})).expect("a watcher")["NotifyWatcherId"].clone();
+    let waits = client.send("NotifyWatcher", 1, id.as_str().expect("an id"), "Next", &json!({}));
+    lab.node.apply(&[document("Account", "controller-0", &json!({"role": "admin", "tokens": []}))]);
+    let denied = Err(("not logged in".to_owned(), "unauthorized access".to_owned()));
+    assert_eq!(client.call("Life", &entities("machine-0")), denied);
+    // Nor is what it waits for told to it.
+    lab.node.apply(&[document("JujuModel", "default", &json!({"config": {"image-stream": "daily"}}))]);
+    assert_eq!(client.reply(waits), denied);
+}
+
+#[test]
+fn a_machine_that_no_client_could_see_is_refused() {
+    let lab = Lab::new();
+    let text = document("Machine", "web", &json!({"provider": "external"})).to_string();
+    let handle = lab.node.handle();
+    let read = manifest::parse(&[Source::new("test", text)], &handle.known().expect("known")).expect("read");
+    let refused = handle.wait(handle.apply(&read.documents, Prune::No, Uuid::new_v4())).expect_err("refused");
+    assert!(refused.to_string().contains("only see machines with a name such as 0 or 0-lxd-1"), "{refused}");
+    let set = json!({"replicas": 1, "template": {"spec": {"provider": "external"}}});
+    let read = manifest::parse(
+        &[Source::new("test", document("MachineSet", "some", &set).to_string())],
+        &handle.known().expect("known"),
+    );
+    let read = read.expect("read");
+    handle.wait(handle.apply(&read.documents, Prune::No, Uuid::new_v4())).expect_err("refused");
 }
