@@ -269,6 +269,8 @@ impl Remembered {
             presences.extend(strays.map(|(effect, stray)| (*effect, being_removed(&stray.effort))));
             presences.extend(folded.state.kept.iter().map(|effect| (*effect, Presence::Present)));
             let (intent, presence) = match &folded.state.instance {
+                // Clients make it, and end it.
+                _ if folded.state.is_external() => continue,
                 Instance::None => continue,
                 Instance::Creating(effort) => (effort.intent, being_made(effort)),
                 Instance::Running { intent, .. } => (*intent, Presence::Present),

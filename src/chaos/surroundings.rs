@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
     contract::{Decider, Fold, StoredError, View as _},
-    filesystem, machine, machine_class, machine_deployment, machine_set, policy,
+    filesystem,
+    machine::{self, juju::EXTERNAL},
+    machine_class, machine_deployment, machine_set, policy,
     ports::BlockDevice,
     supervisor::{machines, storage},
     vocab::{EffectId, Name, Zone},
@@ -140,9 +142,9 @@ impl Surroundings {
         }
     }
 
-    /// The names of all providers.
+    /// The names of all providers. What clients make is in no world of ours.
     pub fn providers(&self) -> Vec<Name> {
-        self.providers.iter().cloned().collect()
+        self.providers.iter().filter(|name| name.as_str() != EXTERNAL).cloned().collect()
     }
 
     /// The zones of each provider: what it had said of them by then, or else what it says once it is asked.

@@ -3,10 +3,10 @@
 use std::{path::Path, sync::Arc};
 
 use bailiwick_actors::{
-    machine,
+    machine::{self, juju},
     policy::{Document, WhenLost},
     testing::Desk,
-    vocab::{Fault, FaultCode, Timestamp, Zone},
+    vocab::{Fault, FaultCode, InstanceId, Timestamp, Zone},
     volume,
 };
 use bailiwick_journal::{
@@ -50,6 +50,31 @@ fn a_node_converges_from_every_prefix_of_an_honest_journal() {
 #[test]
 fn a_machine_that_an_operator_let_go_is_not_stuck() {
     converges_after(|desk| drop(desk.machine("db", machine::Command::Disown)));
+}
+
+#[test]
+fn a_machine_that_waits_for_a_client_is_not_stuck() {
+    // given machines of which one waits to be made, one runs, and one waits to be ended
+    converges_after(|desk| {
+        let external = Arc::new(machine::Spec::with_provider("external".parse().expect("a name")));
+        for (name, is_made, is_going) in [("0", false, false), ("1", true, false), ("2", true, true)] {
+            desk.machine(name, machine::Command::Declare(external.clone()));
+            if is_made {
+                let new = juju::NewInstance {
+                    instance: InstanceId(format!("i-{name}")),
+                    nonce: Some([7; 32]),
+                    display_name: String::new(),
+                    hardware: juju::Hardware::default(),
+                    profiles: Vec::new(),
+                    devices: Vec::new(),
+                };
+                desk.machine(name, machine::Command::Client(juju::Command::SetInstance(Box::new(new))));
+            }
+            if is_going {
+                desk.machine(name, machine::Command::Remove);
+            }
+        }
+    });
 }
 
 #[test]

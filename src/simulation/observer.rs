@@ -141,7 +141,8 @@ impl Observer {
         streams
     }
 
-    /// What only an operator sets going again before that moment: machines without an instance because they were told to let go
+    /// What only an operator, or a client of Juju's, sets going again before that moment: machines that such a client makes or
+    /// ends, or whose agent it is; machines without an instance because they were told to let go
     /// of it, those held until later or until somebody says otherwise, those kept for diagnosis until later, and what is attached
     /// to them; filesystems on volumes that nobody has attached yet; deployments that are paused; what waits for a provider that is
     /// held so long.
@@ -149,6 +150,9 @@ impl Observer {
         let is_left = |state: &machine::State| {
             let is_held = state.hold.as_ref().is_some_and(|hold| hold.until.is_none_or(|until| before < until));
             let is_kept = state.is_aside() && state.aside.is_some_and(|aside| before < aside.until);
+            if state.is_external() {
+                return state.life.exists() && !state.is_ready();
+            }
             state.life == Life::Alive && (state.instance == machine::Instance::None || is_held || is_kept)
         };
         let machines: Vec<&str> =
@@ -198,7 +202,7 @@ impl Observer {
     /// What the journal claims to have in the world, or may have there.
     pub fn claims(&self) -> Claims {
         let mut claims = Claims::default();
-        for (name, folded) in self.fleet.machines.iter() {
+        for (name, folded) in self.fleet.machines.iter().filter(|(_, folded)| !folded.state.is_external()) {
             claims.instances.extend(folded.state.claims(self.fleet.journal, &stream::<machine::State>(name)));
             claims.kept.extend(&folded.state.kept);
         }

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Fleet,
+    Fleet, clients,
     effort::given_up,
     filesystem_rows::mount_detail,
     kinds::{Obstacle, kind},
@@ -26,7 +26,7 @@ use crate::words::{due, until};
 pub struct Blocker {
     /// What is blocked.
     pub entity: String,
-    /// What blocks it: an entity, or something of its own: `its instance`, `its storage`, `its workloads`, `its provider`.
+    /// What blocks it: an entity, or something of its own: `its instance`, `its storage`, `its workloads`, `its provider`, `its client`.
     pub by: String,
     pub why: String,
     /// Since when it has been like this, in milliseconds since 1970.
@@ -81,6 +81,10 @@ pub(super) fn of_machine(fleet: &Fleet, entity: &StreamId, state: &machine::Stat
                 )
             });
             drain.into_iter().chain(engaged).chain(containers).chain(volumes).chain(mounts).collect()
+        }
+        Life::Dead if state.is_external() => {
+            let waits = clients::awaited(state).map(|it| ("its client".to_owned(), it.because, state.going_since));
+            waits.into_iter().collect()
         }
         Life::Dead => match &state.instance {
             Instance::Deleting { effort, .. } => {

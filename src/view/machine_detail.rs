@@ -6,7 +6,7 @@ use bailiwick_actors::{
 };
 
 use super::{
-    Fleet,
+    Fleet, clients,
     effort::{effort_detail, told},
 };
 use crate::words::{count, due, join, short_of, until, withheld};
@@ -55,6 +55,9 @@ pub(super) fn machine_id(fleet: &Fleet, name: &str) -> String {
 }
 
 fn own_detail(state: &machine::State, now: Timestamp) -> Option<String> {
+    if state.is_external() {
+        return clients::awaited(state).map(|awaited| awaited.because);
+    }
     if let Some(detail) = state.effort().and_then(|effort| effort_detail(effort, now)) {
         return Some(detail);
     }

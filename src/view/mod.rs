@@ -7,6 +7,7 @@ mod alike;
 mod blockers;
 mod budgets;
 mod calendar;
+mod clients;
 mod clock;
 mod conditions;
 mod decisions;

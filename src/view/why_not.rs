@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    Fleet, blockers, budgets,
+    Fleet, blockers, budgets, clients,
     effort::next_look,
     kinds::{goals, kind},
     machine_detail::lacks_components,
@@ -170,6 +170,9 @@ fn running(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
         let because = format!("{why} (since {since})");
         let unmet = Unmet::new("something it needs to start", because, why.remedy());
         return Some(Unmet { blocked_by: why.host().map(|host| format!("machine/{host}")), ..unmet });
+    }
+    if let Some(awaited) = clients::awaited(state) {
+        return Some(awaited.unmet());
     }
     if state.awaits_site() {
         return Some(site(fleet, entity, state));
@@ -410,6 +413,11 @@ fn removed(fleet: &Fleet, entity: &StreamId, state: &machine::State) -> Option<U
             });
         }
         Life::Dying | Life::Dead => (),
+    }
+    if let Some(awaited) = clients::awaited(state) {
+        let unmet = awaited.unmet();
+        let by = format!("{}; or `bailiwick delete {entity} --force`, which does not wait", unmet.satisfied_by);
+        return Some(Unmet { satisfied_by: by, ..unmet });
     }
     let by = format!("it completes by itself; `bailiwick delete {entity} --force` does not wait");
     let first = blockers(fleet, entity).into_iter().next();

@@ -23,7 +23,7 @@ pub(super) fn happened(event: &Event) -> String {
     match event {
         Event::PasswordSet { .. } => "agent has a new password".into(),
         Event::StatusSet { of, said, .. } => status(*of, said),
-        Event::Provisioned(provisioned) => format!("client created instance {}", provisioned.instance),
+        Event::Provisioned(provisioned) => format!("client reported instance {}", provisioned.instance),
         Event::MarkedForRemoval => "to be cleaned up at its provider".into(),
         Event::ProfilesSet { profiles } => format!("profiles: {}", list(profiles)),
         Event::ContainerTypesSet { types } => format!("supports containers: {}", list(types)),

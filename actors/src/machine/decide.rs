@@ -166,7 +166,8 @@ fn skip_deletion(state: &State, removal: Removal, facts: &Facts<'_>) -> Verdict 
     let (Instance::Deleting { of, effort }, true) = (&state.instance, removal.force) else {
         return Ok(Decision::nothing(Reason::AlreadyGoing));
     };
-    if effort.outlook == Outlook::Trying {
+    // A client may never come to say that it is gone.
+    if effort.outlook == Outlook::Trying && !state.is_external() {
         return Ok(Decision::nothing(Reason::DeletionUnderWay));
     }
     let effect = state.effect_of(facts.journal, facts.stream, *of);

@@ -65,6 +65,13 @@ impl Lab {
         rows.expect("JSON").as_array().expect("rows").iter().find(|row| row["name"] == "0").cloned()
     }
 
+    /// Why machine 0 is not as wanted.
+    fn waits_for(&self, wanted: &str) -> String {
+        let machine = "machine/0".parse().expect("a name");
+        let why = self.node.handle().why_not(&machine, wanted).expect("read").expect("known");
+        why.unmet.map(|unmet| unmet.because).unwrap_or_default()
+    }
+
     fn status(&self) -> String {
         self.row().map_or_else(String::new, |row| row["status"].as_str().unwrap_or_default().to_owned())
     }
@@ -96,9 +103,11 @@ fn a_machine_of_provider_external_is_made_and_ended_by_its_client() {
     let lab = Lab::new();
     let mut client = lab.controller();
     assert_eq!(lab.status(), "waiting");
+    assert_eq!(lab.waits_for("ready"), "no client has created its instance yet");
     // when a client has made its instance, and its agent says that it started
     lab.provision();
     assert_eq!(lab.status(), "starting");
+    assert_eq!(lab.waits_for("ready"), "its agent has not reported that it started");
     let started = json!({"entities": [{"tag": "machine-0", "status": "started", "info": "", "data": null}]});
     done(client.call("SetStatus", &started));
     // then it is ready
@@ -110,6 +119,7 @@ fn a_machine_of_provider_external_is_made_and_ended_by_its_client() {
     // then clients are told that it is dead, and the node waits until its instance is gone
     let life = done(client.call("Life", &entities("machine-0")));
     assert_eq!(life["results"][0]["life"], "dead");
+    assert_eq!(lab.waits_for("removed"), "no client has deleted its instance yet");
     assert_eq!(done(client.call("InstanceId", &entities("machine-0")))["results"][0]["result"], "i-0");
     done(client.call("Remove", &entities("machine-0")));
     let gone = client.call("Life", &entities("machine-0")).expect("a reply");

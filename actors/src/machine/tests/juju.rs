@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{NOW, State, instance, name, spec};
+use super::{NOW, State, effect, instance, name, spec};
 use crate::{
     contract::{
         Decider, NoView,
         given::{Case, after, case},
     },
     machine::{
-        Command, Event, Hold, Instance, Job, Reason as R, Rejection, Spec,
+        Command, Event, Hold, Instance, Job, Leaving, Reason as R, Rejection, Removal, Skipped, Spec,
         juju::{self, Dependents, Device, Hardware, NewInstance, Provisioned, Refusal, Said, StatusOf},
     },
     vocab::{InstanceId, Life, Timestamp},
@@ -156,6 +156,19 @@ fn ends() -> Vec<Case<State>> {
             refused(Refusal::NotDead),
         ),
         case(super::dead(), client(juju::Command::Remove), refused(Refusal::NodeProvisions)),
+        // An operator need not wait for a client that never comes.
+        case(
+            ended(),
+            Command::RemoveWith(Removal { force: true, ..Removal::default() }),
+            Ok((
+                R::RemovalForced,
+                vec![
+                    Event::Skipped { what: Skipped::DeletionOf { effect: effect(2) } },
+                    Event::InstanceLeft { effect: effect(2), why: Leaving::Forced },
+                    Event::Removed,
+                ],
+            )),
+        ),
         case(ended(), client(juju::Command::MarkForRemoval), told(juju::Event::MarkedForRemoval)),
         case(
             then(ended(), [Event::Client(juju::Event::MarkedForRemoval)]),
