@@ -270,3 +270,45 @@ fn is_start(event: &Body) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What has become of machines, by entry; and what a watcher that was told up to an entry is told then.
+    #[test]
+    fn each_change_of_a_life_is_told_once_and_a_death_is_the_last() {
+        use Life::{Alive, Dead, Dying, Removed};
+        let changes = Changes::default();
+        let happens = |name: &str, life: Life, at: u64| {
+            let mut table = changes.table();
+            table.note(name, life, at);
+            table.position = at;
+        };
+        let told = |since: u64| changes.next(&Watched::Machines, since).map(|(names, _)| names);
+        happens("0", Alive, 1);
+        happens("0-lxd-0", Alive, 2);
+        happens("web", Alive, 3);
+        assert_eq!(changes.first(&Watched::Machines), (vec!["0".to_owned()], 3));
+        assert_eq!(told(3), None);
+        happens("0", Dying, 4);
+        happens("0", Dead, 5);
+        assert_eq!(told(3), Some(vec!["0".to_owned()]), "both at once");
+        happens("0", Removed, 6);
+        assert_eq!(told(5), None, "it was told to be dead");
+        assert_eq!(told(4), Some(vec!["0".to_owned()]));
+        happens("0", Alive, 7);
+        assert_eq!(told(6), Some(vec!["0".to_owned()]), "another one of the name");
+        happens("1", Alive, 8);
+        happens("1", Removed, 9);
+        assert_eq!(told(7), None, "it came and went");
+        assert_eq!(told(8), Some(vec!["1".to_owned()]));
+        let of = MachineId::of_name("0").expect("an id");
+        let containers = |of_type: Option<&str>| {
+            let watched = Watched::Containers { of: of.clone(), of_type: of_type.map(str::to_owned) };
+            changes.first(&watched).0
+        };
+        assert_eq!(containers(None), ["0/lxd/0"]);
+        assert_eq!(containers(Some("kvm")), [""; 0]);
+    }
+}

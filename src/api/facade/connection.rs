@@ -126,7 +126,7 @@ impl Connection {
         self.watchers.borrow().get(id).cloned()
     }
 
-    /// Whoever waits for it is told that there is nothing to wait for.
+    /// A call that waits for it is told that there is nothing to wait for.
     pub(super) fn stop_watcher(&self, id: &str) {
         if let Some(watcher) = self.watchers.borrow_mut().remove(id) {
             watcher.end();

@@ -16,7 +16,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Credentials with which whoever this tag names logs in, to any node of this process.
+/// Credentials with which a client logs in as what this tag names, to any node of this process.
 pub fn pass(tag: &str) -> String {
     let credentials = Uuid::new_v4().to_string();
     lock(&PASSES).insert(credentials.clone(), tag.to_owned());

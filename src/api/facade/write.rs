@@ -38,8 +38,8 @@ const PASSWORD_BYTES_MIN: usize = 24;
 /// A command, and the machine that it is for.
 type Order = (MachineId, Command);
 
-/// What a refusal is told as: its code, and what it is about.
-type Told<'t> = &'t dyn Fn(&MachineId, &str) -> Option<Fault>;
+/// What a refusal is told as, by the number of the order, the machine and the code of the refusal; none leaves that to all.
+type Told<'t> = &'t dyn Fn(usize, &MachineId, &str) -> Option<Fault>;
 
 /// Gives these orders, and tells what came of each in the same order.
 async fn give(call: &Call<'_>, orders: Vec<Result<Order, Fault>>, told: Told<'_>) -> Called {
@@ -48,19 +48,20 @@ async fn give(call: &Call<'_>, orders: Vec<Result<Order, Fault>>, told: Told<'_>
 }
 
 async fn given(call: &Call<'_>, orders: Vec<Result<Order, Fault>>, told: Told<'_>) -> Vec<Result<Done, Fault>> {
-    let mut results = Vec::with_capacity(orders.len());
+    let mut results: Vec<Result<Done, Fault>> = Vec::with_capacity(orders.len());
     let mut orders = orders.into_iter().peekable();
     while orders.peek().is_some() {
         let asked: Vec<_> = orders.by_ref().take(AT_ONCE).map(|order| asked(call, order)).collect();
         for asked in asked {
-            results.push(match asked {
+            let result = match asked {
                 Err(fault) => Err(fault),
                 Ok((id, answer)) => match answer.await {
-                    Ok(Ok(answer)) => done(&id, &answer, told),
+                    Ok(Ok(answer)) => done(&id, &answer, &|id, code| told(results.len(), id, code)),
                     Ok(Err(fault)) => Err(fault),
                     Err(error) => Err(Fault::node(&error)),
                 },
-            });
+            };
+            results.push(result);
         }
     }
     results
@@ -85,7 +86,7 @@ fn asked(call: &Call<'_>, order: Result<Order, Fault>) -> Result<Waited, Fault> 
 }
 
 /// What an answer is told as.
-fn done(id: &MachineId, answer: &Answer, told: Told<'_>) -> Result<Done, Fault> {
+fn done(id: &MachineId, answer: &Answer, told: &dyn Fn(&MachineId, &str) -> Option<Fault>) -> Result<Done, Fault> {
     if answer.outcome != Outcome::Refused {
         return Ok(Done {});
     }
@@ -133,7 +134,7 @@ pub(super) async fn set_passwords(call: &Call<'_>) -> Called {
         };
         changes.iter().map(|change| one(&change.tag, &change.password)).collect()
     })?;
-    give(call, orders, &|_, _| None).await
+    give(call, orders, &|_, _, _| None).await
 }
 
 /// A status as it is journaled.
@@ -177,23 +178,16 @@ async fn set(call: &Call<'_>, of: Of) -> Called {
         };
         entities.iter().map(one).collect::<Vec<_>>()
     })?;
-    let mut results = Vec::with_capacity(orders.len());
-    // Each is told with its own status.
-    for (entity, result) in entities.iter().zip(given(call, orders, &|_, code| status_refused(code)).await) {
-        results.push(Item::from(
-            result.map_err(|fault| Fault { message: fault.message.replace("{}", &entity.status), ..fault }),
-        ));
-    }
-    body(&Results { results })
-}
-
-fn status_refused(code: &str) -> Option<Fault> {
-    match code {
-        "status-reserved" => Some(Fault::plain("cannot set status \"{}\"")),
-        "status-unknown" => Some(Fault::plain("cannot set invalid status \"{}\"")),
-        "error-without-info" => Some(Fault::plain("cannot set status \"error\" without info")),
-        _ => None,
-    }
+    give(call, orders, &|nth, _, code| {
+        let status = &entities[nth].status;
+        match code {
+            "status-reserved" => Some(Fault::plain(format!("cannot set status {status:?}"))),
+            "status-unknown" => Some(Fault::plain(format!("cannot set invalid status {status:?}"))),
+            "error-without-info" => Some(Fault::plain("cannot set status \"error\" without info")),
+            _ => None,
+        }
+    })
+    .await
 }
 
 /// What depends on a machine.
@@ -224,41 +218,38 @@ pub(super) async fn ensure_dead(call: &Call<'_>) -> Called {
             _ => Dependents::default(),
         })
         .collect();
-    let refused = given(call, orders, &|id, code| match code {
-        "voting-controller" => Some(controller(id, "voting")),
-        "controller" => Some(controller(id, "non-voting")),
-        "has-units" => Some(Fault::new("machine has assigned units", format!("machine {id} has unit"))),
-        "hosts-containers" => {
-            Some(Fault::new("machine is hosting containers", format!("machine {id} is hosting containers")))
+    give(call, orders, &|nth, id, code| {
+        let of = &depends[nth];
+        match code {
+            "voting-controller" => Some(controller(id, "voting")),
+            "controller" => Some(controller(id, "non-voting")),
+            "has-units" => {
+                let units = of.units.join("\",\"");
+                Some(Fault::new("machine has assigned units", format!("machine {id} has unit \"{units}\" assigned")))
+            }
+            "hosts-containers" => {
+                let containers = of.containers.join(",");
+                let message = format!("machine {id} is hosting containers \"{containers}\"");
+                Some(Fault::new("machine is hosting containers", message))
+            }
+            "has-storage" => {
+                let message = format!("machine {id} has attachments [{}]", of.storage.join(" "));
+                Some(Fault::new("machine has attached storage", message))
+            }
+            _ => None,
         }
-        "has-storage" => Some(Fault::new("machine has attached storage", format!("machine {id} has attachments"))),
-        _ => None,
     })
-    .await;
-    let results =
-        refused.into_iter().zip(depends).map(|(result, of)| Item::from(result.map_err(|fault| named(fault, &of))));
-    body(&Results { results: results.collect() })
+    .await
 }
 
 fn controller(id: &MachineId, how: &str) -> Fault {
     Fault::new(super::fault::TRY_AGAIN, format!("machine {id} is still a {how} controller member"))
 }
 
-/// The same, with what depends on it.
-fn named(fault: Fault, of: &Dependents) -> Fault {
-    let rest = match fault.code {
-        "machine has assigned units" => format!(" \"{}\" assigned", of.units.join("\",\"")),
-        "machine is hosting containers" => format!(" \"{}\"", of.containers.join(",")),
-        "machine has attached storage" => format!(" [{}]", of.storage.join(" ")),
-        _ => return fault,
-    };
-    Fault { message: fault.message + &rest, ..fault }
-}
-
 pub(super) async fn remove(call: &Call<'_>) -> Called {
     let Entities { entities } = call.request.params()?;
     let orders = orders(call, &entities, |_, id| Ok((id, Command::Remove)))?;
-    give(call, orders, &|id, code| match code {
+    give(call, orders, &|_, id, code| match code {
         "still-alive" => Some(Fault::plain(format!("cannot remove machine \"{}\": still alive", id.tag()))),
         "not-dead" => Some(not_dead(id)),
         _ => None,
@@ -273,7 +264,7 @@ fn not_dead(id: &MachineId) -> Fault {
 pub(super) async fn mark_for_removal(call: &Call<'_>) -> Called {
     let Entities { entities } = call.request.params()?;
     let orders = of_machine_tags(call, entities.iter().map(|it| (it.tag.as_str(), Command::MarkForRemoval)))?;
-    give(call, orders, &|id, code| (code == "not-dead").then(|| not_dead(id))).await
+    give(call, orders, &|_, id, code| (code == "not-dead").then(|| not_dead(id))).await
 }
 
 /// Orders of calls that tell what is no machine from what may not be seen.
@@ -300,7 +291,7 @@ pub(super) async fn set_profiles(call: &Call<'_>) -> Called {
     let orders = of_machine_tags(call, wanted)?;
     let not_provisioned =
         |id: &MachineId| Fault::new(super::fault::NOT_PROVISIONED, format!("machine \"{}\" not provisioned", id.tag()));
-    give(call, orders, &|id, code| (code == "not-provisioned").then(|| not_provisioned(id))).await
+    give(call, orders, &|_, id, code| (code == "not-provisioned").then(|| not_provisioned(id))).await
 }
 
 pub(super) async fn set_supported_containers(call: &Call<'_>) -> Called {
@@ -317,7 +308,7 @@ pub(super) async fn set_supported_containers(call: &Call<'_>) -> Called {
         params.iter().map(|it| one(&it.machine_tag, &it.types)).collect()
     })?;
     let results =
-        given(call, orders, &|_, code| (code == "dead").then(|| Fault::new("dead", "not found or dead"))).await;
+        given(call, orders, &|_, _, code| (code == "dead").then(|| Fault::new("dead", "not found or dead"))).await;
     // What waits to be made there, and cannot be.
     let done = params.iter().zip(&results).filter(|(_, result)| result.is_ok()).map(|(it, _)| it);
     let hopeless: Vec<Result<Order, Fault>> = call.look(|seen| {
@@ -333,7 +324,7 @@ pub(super) async fn set_supported_containers(call: &Call<'_>) -> Called {
         };
         hosts.flat_map(unsupported).map(|id| Ok(refused_container(id))).collect()
     })?;
-    for result in given(call, hopeless, &|_, _| None).await {
+    for result in given(call, hopeless, &|_, _, _| None).await {
         if let Err(fault) = result {
             tracing::warn!(problem = fault.message, "an unsupported container was not told so");
         }
@@ -361,26 +352,19 @@ pub(super) async fn set_instance(call: &Call<'_>) -> Called {
         };
         machines.iter().map(one).collect()
     })?;
-    let results = given(call, orders, &|id, code| {
+    give(call, orders, &|nth, id, code| {
         let problem = match code {
             "no-instance-id" => "instance id and nonce cannot be empty",
             "already-provisioned" => "already set",
             "not-alive" => "not found or dead",
             _ => return None,
         };
-        Some(Fault::plain(format!("cannot set instance data for machine \"{id}\": {problem}")))
+        let instance = &machines[nth].instance;
+        Some(Fault::plain(format!(
+            "cannot record provisioning info for {instance:?}: cannot set instance data for machine \"{id}\": {problem}"
+        )))
     })
-    .await;
-    let told = |(told, result): (&InstanceInfo, Result<Done, Fault>)| {
-        Item::from(result.map_err(|fault| match fault.message.starts_with("cannot set instance data") {
-            true => Fault {
-                message: format!("cannot record provisioning info for {:?}: {}", told.instance, fault.message),
-                ..fault
-            },
-            false => fault,
-        }))
-    };
-    body(&Results { results: machines.iter().zip(results).map(told).collect() })
+    .await
 }
 
 fn new_instance(told: &InstanceInfo) -> Result<NewInstance, Fault> {
@@ -451,7 +435,7 @@ pub(super) async fn set_network(call: &Call<'_>) -> Called {
     // Version 11 believes what is said of where it comes from; before that, what says nothing is the machine's.
     let devices = config.iter().map(|config| device(config, Origin::Machine)).collect();
     let order = Ok((own, Command::ObserveDevices { devices }));
-    given(call, vec![order], &|_, _| None).await.into_iter().collect::<Result<Vec<Done>, Fault>>()?;
+    given(call, vec![order], &|_, _, _| None).await.into_iter().collect::<Result<Vec<Done>, Fault>>()?;
     nothing()
 }
 
@@ -464,5 +448,5 @@ pub(super) async fn release_addresses(call: &Call<'_>) -> Called {
             Err(Fault::plain(message))
         }
     })?;
-    give(call, orders, &|_, _| None).await
+    give(call, orders, &|_, _, _| None).await
 }

@@ -98,7 +98,7 @@ fn set_status(state: &State, of: StatusOf, said: &Said, facts: &Facts<'_>) -> Ve
     Ok(Decision::because(Reason::ClientTold, events))
 }
 
-/// Once: what is there stays, whoever says the same again.
+/// Once: what is there stays, also where the same is said again.
 fn set_instance(state: &State, new: &NewInstance, facts: &Facts<'_>) -> Verdict {
     let (Some(nonce), false) = (new.nonce, new.instance.0.is_empty()) else { return refuse(Refusal::NoInstanceId) };
     if !state.is_external() {
