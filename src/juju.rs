@@ -94,6 +94,9 @@ pub struct Model {
     /// Whether the provider gives addresses to containers.
     #[serde(skip_serializing_if = "is_default")]
     pub container_addresses: bool,
+    /// Whether the provider gives instances LXD profiles: then they are told with what an instance is started with.
+    #[serde(skip_serializing_if = "is_default")]
+    pub lxd_profiler: bool,
     /// Storage pools beside the node's own.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub storage_pools: BTreeMap<String, StoragePool>,

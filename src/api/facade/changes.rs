@@ -166,8 +166,12 @@ impl Changes {
             })?,
         };
         *taken = Some(last);
+        let head = node.head();
+        if last == head {
+            return Ok(());
+        }
         let journal = node.journal();
-        for entry in journal.read(last.next(), node.head(), &Filter::all()) {
+        for entry in journal.read(last.next(), head, &Filter::all()) {
             let entry = entry?;
             if matters(entry.header.stream.kind()) {
                 node.look(|fleet| self.take(&entry, fleet))?;

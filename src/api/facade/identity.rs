@@ -7,7 +7,14 @@
 //! | `controller-N` | a token of the account `controller-N` with role admin | all machines of their own |
 //! | `user-NAME` | a token of the account NAME | nothing of this facade |
 
-use bailiwick_actors::{document::Role, machine, vocab::Timestamp};
+use std::collections::BTreeSet;
+
+use bailiwick_actors::{
+    contract::Decider,
+    document::{Account, Role},
+    machine,
+    vocab::Timestamp,
+};
 
 use super::{
     fault::{Fault, UNAUTHORIZED},
@@ -15,7 +22,11 @@ use super::{
     tag::Tag,
 };
 use crate::{
-    api::{access::caller, connection::Peer, shared::Shared},
+    api::{
+        access::{Caller, caller},
+        connection::Peer,
+        shared::Shared,
+    },
     juju::MachineId,
     view::Fleet,
 };
@@ -25,7 +36,7 @@ use crate::{
 pub(super) enum Identity {
     Machine(MachineId),
     Controller { id: String, token: Option<blake3::Hash> },
-    User { name: String, role: Role, token: blake3::Hash },
+    User { name: String, role: Role, token: Option<blake3::Hash> },
 }
 
 /// What a client may do now.
@@ -63,14 +74,17 @@ impl Identity {
         }
     }
 
-    /// Whether what it has logged in with still counts: a token may have been revoked, or have expired, since.
+    /// Whether what it has logged in with still counts: since then a token may have been revoked, or have expired, and a role
+    /// may have been taken away.
     pub(super) fn is_in_force(&self, fleet: &Fleet, now: Timestamp) -> bool {
-        let (account, token) = match self {
-            Self::Machine(_) | Self::Controller { token: None, .. } => return true,
-            Self::Controller { id, token: Some(token) } => (format!("controller-{id}"), token),
-            Self::User { name, token, .. } => (name.clone(), token),
+        let (account, token, is_agent) = match self {
+            Self::Machine(_) | Self::Controller { token: None, .. } | Self::User { token: None, .. } => return true,
+            Self::Controller { id, token: Some(token) } => (format!("controller-{id}"), token, true),
+            Self::User { name, token: Some(token), .. } => (name.clone(), token, false),
         };
         let account = fleet.documents.accounts().find(|it| it.name == account);
+        let may = |account: &Account| !is_agent || is_for_controllers(account.role, &account.kinds);
+        let account = account.filter(|account| may(account.says));
         let mut tokens = account.iter().flat_map(|account| &account.says.tokens);
         tokens.any(|known| {
             blake3::Hash::from_bytes(known.hash) == *token && known.expires.is_none_or(|expires| now < expires)
@@ -96,6 +110,11 @@ impl Rights {
     }
 }
 
+/// Whether an account with this role, limited to these kinds of objects if there are any, can be that of a controller's agent.
+fn is_for_controllers(role: Role, kinds: &BTreeSet<String>) -> bool {
+    role == Role::Admin && (kinds.is_empty() || kinds.contains(machine::State::KIND))
+}
+
 fn wrong() -> Fault {
     Fault::new(UNAUTHORIZED, "invalid entity name or password")
 }
@@ -117,7 +136,8 @@ pub(super) fn identify(
         match known {
             Tag::Machine(id) => return Ok(Identity::Machine(id)),
             Tag::Controller(id) => return Ok(Identity::Controller { id, token: None }),
-            Tag::User(_) | Tag::Model(_) | Tag::Other => return Err(wrong()),
+            Tag::User(name) => return Ok(Identity::User { name, role: Role::Admin, token: None }),
+            Tag::Model(_) | Tag::Other => return Err(wrong()),
         }
     }
     let token = blake3::hash(credentials.as_bytes());
@@ -128,23 +148,26 @@ pub(super) fn identify(
         }
         Tag::Controller(id) => {
             let name = format!("controller-{id}");
-            match account(shared, peer, &name, credentials)? {
-                Role::Admin => Ok(Identity::Controller { id, token: Some(token) }),
-                Role::View | Role::Operate => Err(wrong()),
+            let caller = account(shared, peer, &name, credentials)?;
+            let kinds = caller.kinds.as_deref().cloned().unwrap_or_default();
+            if is_for_controllers(caller.role, &kinds) {
+                Ok(Identity::Controller { id, token: Some(token) })
+            } else {
+                Err(wrong())
             }
         }
         Tag::User(name) => {
-            let role = account(shared, peer, &name, credentials)?;
-            Ok(Identity::User { name, role, token })
+            let role = account(shared, peer, &name, credentials)?.role;
+            Ok(Identity::User { name, role, token: Some(token) })
         }
         Tag::Model(_) | Tag::Other => Err(wrong()),
     }
 }
 
-/// The role of an account, proved with one of its tokens.
-fn account(shared: &Shared, peer: Peer, name: &str, token: &str) -> Result<Role, Fault> {
+/// An account, proved with one of its tokens.
+fn account(shared: &Shared, peer: Peer, name: &str, token: &str) -> Result<Caller, Fault> {
     let caller = caller(shared, peer, Some(token)).map_err(|_| wrong())?;
-    if *caller.principal == *format!("account:{name}") { Ok(caller.role) } else { Err(wrong()) }
+    if *caller.principal == *format!("account:{name}") { Ok(caller) } else { Err(wrong()) }
 }
 
 /// Whether this is the agent of a machine.

@@ -10,7 +10,7 @@ use super::{
     seen::{ALPHA, Application, Seen, Subnet, is_controller, units_on},
     wire::{BaseOf, ProvisioningInfo, Topology, VolumeParams},
 };
-use crate::juju::MachineId;
+use crate::juju::{LxdProfile, MachineId};
 
 /// What a machine's instance is started with, as this version of the facade tells it.
 ///
@@ -62,7 +62,8 @@ pub(super) fn information(
         ..VolumeParams::default()
     });
     let placement = state.spec.as_ref().and_then(|spec| spec.placement.as_ref()).map(ToString::to_string);
-    let profile = |application: &&Application| application.said.lxd_profile != Default::default();
+    let profile =
+        |application: &&Application| seen.model.lxd_profiler && application.said.lxd_profile != LxdProfile::default();
     Ok(ProvisioningInfo {
         base: base.map(|base| BaseOf { name: base.os.clone(), channel: base.channel.clone() }).unwrap_or_default(),
         placement: if said.placement.is_empty() { placement.unwrap_or_default() } else { said.placement },

@@ -73,7 +73,7 @@ pub(super) async fn status(call: &Call<'_>, of_instance: bool) -> Called {
 
 pub(super) async fn availability_zone(call: &Call<'_>) -> Called {
     each(call, |_, id, state| {
-        let none = || Fault::new(NOT_FOUND, format!("machine {id} has no availability zone: it is not provisioned"));
+        let none = || Fault::new(NOT_FOUND, format!("instance data for machine {id} not found"));
         Ok(One { result: seen::zone_of(state).ok_or_else(none)? })
     })
     .await
@@ -177,24 +177,22 @@ struct ToolsOf {
     tools: Vec<Tools>,
 }
 
-/// The programs of agents for the caller's own machine.
+/// The programs of agents for the caller's own machine; for any other one, the call is refused.
 pub(super) fn tools(call: &Call<'_>) -> Called {
     let Entities { entities } = call.request.params()?;
-    let results = call.look(|seen| {
+    let results: Vec<Item<ToolsOf>> = call.look(|seen| {
         let one = |tag: &str| {
             let id = Tag::machine(tag).filter(|id| call.rights.own.as_ref() == Some(id)).ok_or_else(Fault::denied)?;
-            let state = seen.machine(&id)?;
+            let state = seen.machine(&id).map_err(|_| Fault::denied())?;
             let arch = state.record().provisioned.as_ref().and_then(|of| of.hardware.arch.clone());
             let arch = arch.or_else(|| seen.constraints(&id, state).arch).unwrap_or_default();
             let wanted = FindToolsParams { number: seen.agent_version(), arch, ..FindToolsParams::default() };
             let tools = config::tools(seen, &wanted);
-            if tools.is_empty() {
-                return Err(Fault::new(NOT_FOUND, "no matching agent binaries available"));
-            }
-            Ok(ToolsOf { tools })
+            let none = || Fault::new(NOT_FOUND, "no matching agent binaries available");
+            Ok(Item::from(if tools.is_empty() { Err(none()) } else { Ok(ToolsOf { tools }) }))
         };
-        entities.iter().map(|entity| Item::from(one(&entity.tag))).collect()
-    })?;
+        entities.iter().map(|entity| one(&entity.tag)).collect::<Result<Vec<_>, Fault>>()
+    })??;
     body(&Results { results })
 }
 

@@ -62,6 +62,8 @@ pub(super) fn containers(call: &Call<'_>, all: bool) -> Called {
 pub(super) async fn next(connection: &Rc<Connection>, watcher: &Watcher) -> Called {
     let changes = &connection.shared.facade.changes;
     let mut news = changes.follow();
+    // What is decided before a client asks is told at once, and together.
+    changes.catch_up(&connection.shared.node)?;
     loop {
         let stopped = watcher.stop.notified();
         if watcher.is_stopped.get() {

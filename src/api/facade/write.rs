@@ -224,8 +224,8 @@ pub(super) async fn ensure_dead(call: &Call<'_>) -> Called {
             "voting-controller" => Some(controller(id, "voting")),
             "controller" => Some(controller(id, "non-voting")),
             "has-units" => {
-                let units = of.units.join("\",\"");
-                Some(Fault::new("machine has assigned units", format!("machine {id} has unit \"{units}\" assigned")))
+                let unit = of.units.first().map_or("", String::as_str);
+                Some(Fault::new("machine has assigned units", format!("machine {id} has unit {unit:?} assigned")))
             }
             "hosts-containers" => {
                 let containers = of.containers.join(",");

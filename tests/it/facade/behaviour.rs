@@ -371,6 +371,15 @@ fn a_token_that_is_revoked_counts_no_more_for_who_has_logged_in_with_it() {
     lab.node.apply(&[document("Account", "controller-0", &json!({"role": "admin", "tokens": []}))]);
     let denied = Err(("not logged in".to_owned(), "unauthorized access".to_owned()));
     assert_eq!(client.call("Life", &entities("machine-0")), denied);
+    // Nor does an account that may do less let an agent in.
+    for less in [json!({"role": "operate"}), json!({"role": "admin", "kinds": ["volume"]})] {
+        let mut account = less;
+        account["tokens"] = json!([{"id": "00000001", "hash": hash_of(TOKEN)}]);
+        lab.node.apply(&[document("Account", "controller-0", &account)]);
+        let wrong = Err(("invalid entity name or password".to_owned(), "unauthorized access".to_owned()));
+        assert_eq!(lab.connect().login("controller-0", TOKEN), wrong);
+        assert_eq!(client.call("Life", &entities("machine-0")), denied);
+    }
     // Nor is what it waits for told to it.
     lab.node.apply(&[document("JujuModel", "default", &json!({"config": {"image-stream": "daily"}}))]);
     assert_eq!(client.reply(waits), denied);

@@ -692,6 +692,13 @@ fn juju() -> Vec<Section> {
             "whether the provider gives containers their addresses",
         ),
         row(
+            "lxdProfiler",
+            "true or false",
+            Default("false"),
+            "true",
+            "whether the provider gives instances LXD profiles, which `ProvisioningInfo` then names",
+        ),
+        row(
             "storagePools",
             "mapping",
             Default("{}"),

@@ -232,6 +232,7 @@ fn model_spec(given: &Value, uuid: &str) -> Value {
         "storagePools": given["storage_pools"].as_object().cloned().unwrap_or_default(),
         "agentBinaries": given["agent_binaries"].as_array().cloned().unwrap_or_default(),
         "containerAddresses": model["container_addresses"] == true,
+        "lxdProfiler": model["lxd_profiler"] == true,
     });
     if let Some(name) = model.get("name") {
         spec["name"] = name.clone();
@@ -332,7 +333,8 @@ fn machine_documents(machines: &Map<String, Value>) -> Vec<Value> {
             _ => "ubuntu@12.10/stable".to_owned(),
         };
         let mut spec = json!({"provider": "external", "base": base});
-        if machine["controller"] == true {
+        let jobs = machine["jobs"].as_array().into_iter().flatten();
+        if machine["controller"] == true || jobs.clone().any(|job| job == "JobManageModel") {
             spec["jobs"] = json!(["host-units", "manage-model"]);
         }
         documents.push(document("Machine", &name(id), spec));
