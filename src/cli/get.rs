@@ -32,7 +32,7 @@ use wanted::{Asked, Wanted};
 pub(super) struct GetArgs {
     /// A kind, several with commas, or `all`; names may follow, or stand after a slash: `machines`, `machines,volumes`, `machine web db`, `machine/web volume/data`
     ///
-    /// Kinds: machines, machine-sets, machine-deployments, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, providers, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications, models, accounts, and those that a program registers.
+    /// Kinds: machines, machine-sets, machine-deployments, machine-classes, volumes, volume-attachments, filesystems, filesystem-attachments, policies, providers, replica-sets, members, spaces, subnets, image-metadata, agent-binaries, applications, models, accounts, juju-models, juju-applications, juju-machines, and those that a program registers.
     #[arg(required = true, value_name = "KIND[/NAME]")]
     what: Vec<String>,
     /// Only machines, and sets and deployments of machines, with these labels: `tier=front`, `tier=front,role!=writer`, `tier`, `!tier`

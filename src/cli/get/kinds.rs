@@ -35,6 +35,9 @@ pub(in crate::cli) fn kind_of(text: &str) -> Result<&'static str, CliError> {
         "application" | "applications" | "apps" => Ok("application"),
         "model" | "models" => Ok("model"),
         "account" | "accounts" => Ok("account"),
+        "juju-model" | "juju-models" => Ok("juju-model"),
+        "juju-application" | "juju-applications" => Ok("juju-application"),
+        "juju-machine" | "juju-machines" => Ok("juju-machine"),
         _ => custom_kind(text).map(|kind| kind.name).ok_or_else(|| unknown_kind(text)),
     }
 }
@@ -61,7 +64,7 @@ fn custom_kind(text: &str) -> Option<&'static Custom> {
 }
 
 /// The kinds, as `get` lists them.
-const KINDS: [&str; 19] = [
+const KINDS: [&str; 22] = [
     "machines",
     "machine-sets",
     "machine-deployments",
@@ -81,6 +84,9 @@ const KINDS: [&str; 19] = [
     "applications",
     "models",
     "accounts",
+    "juju-models",
+    "juju-applications",
+    "juju-machines",
 ];
 
 /// The kind as a heading of its objects.

@@ -208,6 +208,27 @@ pub(in crate::cli) fn table(kind: &str, rows: &Value) -> Sheet {
                 (Column::required("AGE"), |row| age(&row["ageMs"])),
                 (Column::wide("TAGS"), |row| map(&row["says"]["tags"])),
             ],
+            "juju-model" => &[
+                (Column::required("NAME"), |row| text(&row["name"])),
+                (Column::always("MODEL"), |row| text(&row["says"]["name"])),
+                (Column::always("UUID"), |row| text(&row["says"]["uuid"])),
+                (Column::required("REVISION"), |row| text(&row["revision"])),
+                (Column::required("AGE"), |row| age(&row["ageMs"])),
+            ],
+            "juju-application" => &[
+                (Column::required("NAME"), |row| text(&row["name"])),
+                (Column::always("UNITS"), |row| map(&row["says"]["units"])),
+                (Column::always("BINDINGS"), |row| map(&row["says"]["bindings"])),
+                (Column::required("REVISION"), |row| text(&row["revision"])),
+                (Column::required("AGE"), |row| age(&row["ageMs"])),
+            ],
+            "juju-machine" => &[
+                (Column::required("NAME"), |row| text(&row["name"])),
+                (Column::always("CONSTRAINTS"), |row| map(&row["says"]["constraints"])),
+                (Column::always("PLACEMENT"), |row| text(&row["says"]["placement"])),
+                (Column::required("REVISION"), |row| text(&row["revision"])),
+                (Column::required("AGE"), |row| age(&row["ageMs"])),
+            ],
             "account" => &[
                 (Column::required("NAME"), |row| text(&row["name"])),
                 (Column::required("ROLE"), |row| text(&row["says"]["role"])),
@@ -325,7 +346,11 @@ pub(in crate::cli) fn map(value: &Value) -> Cell {
         .as_object()
         .into_iter()
         .flatten()
-        .map(|(key, value)| format!("{key}={}", value.as_str().unwrap_or_default()))
+        .map(|(key, value)| match value {
+            Value::Null => format!("{key}="),
+            Value::String(text) => format!("{key}={text}"),
+            other => format!("{key}={other}"),
+        })
         .collect();
     if items.is_empty() { Cell::none() } else { items.join(",").into() }
 }
