@@ -3,6 +3,7 @@
 
 mod account;
 mod errors;
+mod juju;
 mod kinds;
 mod policy;
 
@@ -62,7 +63,7 @@ const fn row(
 const ANYTHING: &str = "anything";
 
 fn sections() -> Vec<Section> {
-    kinds::sections().into_iter().chain(account::sections()).chain(policy::sections()).collect()
+    kinds::sections().into_iter().chain(juju::sections()).chain(account::sections()).chain(policy::sections()).collect()
 }
 
 impl Section {
