@@ -4,9 +4,12 @@
 
 use std::{
     env,
-    io::{BufRead, BufReader, Lines, Write, stderr},
+    io::{BufRead, BufReader, Write, stderr},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    thread,
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -56,8 +59,11 @@ fn folder(client: &str) -> Option<PathBuf> {
 struct Talk {
     child: Child,
     to: ChildStdin,
-    from: Lines<BufReader<ChildStdout>>,
+    from: Receiver<String>,
 }
+
+/// How long a client may be silent.
+const SILENT_MAX: Duration = Duration::from_secs(60);
 
 impl Talk {
     fn tell(&mut self, line: &str) {
@@ -65,9 +71,10 @@ impl Talk {
     }
 
     fn hear(&mut self) -> String {
-        match self.from.next() {
-            Some(line) => line.expect("a line"),
-            None => panic!("the client ended: {:?}", self.child.wait()),
+        match self.from.recv_timeout(SILENT_MAX) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Timeout) => panic!("the client says nothing any more"),
+            Err(RecvTimeoutError::Disconnected) => panic!("the client ended: {:?}", self.child.wait()),
         }
     }
 
@@ -83,6 +90,13 @@ impl Drop for Talk {
     }
 }
 
+/// What a client says, line by line, as it comes.
+fn lines(from: ChildStdout) -> Receiver<String> {
+    let (said, heard) = channel();
+    thread::spawn(move || BufReader::new(from).lines().map_while(Result::ok).try_for_each(|line| said.send(line)));
+    heard
+}
+
 /// Lets a client do all it can.
 fn talk(mut command: Command, typed: &str) {
     let mut node = FacadeNode::start();
@@ -92,7 +106,7 @@ fn talk(mut command: Command, typed: &str) {
     command.arg(format!("{HERE}/calls.json")).arg(&model).arg(authority);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a client");
     let (to, from) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
-    let mut client = Talk { child, to, from: BufReader::new(from).lines() };
+    let mut client = Talk { child, to, from: lines(from) };
     client.tell(&node.address.to_string());
     client.expect("user permission denied");
     let calls: Vec<Value> = serde_json::from_str(include_str!("calls.json")).expect("calls");
