@@ -73,6 +73,35 @@ impl fmt::Display for MachineId {
     }
 }
 
+/// The id of a volume: `3`, or `0/3` for one that is bound to a machine.
+///
+/// Here a volume has such an id if its name is one, with `-` for `/`: `0-3`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct VolumeId(Name);
+
+impl VolumeId {
+    /// Reads the name of a volume: `0-3`.
+    pub fn of_name(name: &Name) -> Option<Self> {
+        let (machine, number) = name.as_str().rsplit_once('-').unwrap_or(("0", name.as_str()));
+        let is_id = MachineId::of_name(number).is_some() && MachineId::of_name(machine).is_some();
+        is_id.then(|| Self(name.clone()))
+    }
+
+    /// Reads a tag: `volume-0-3`, or `volume-0/3`.
+    pub fn of_tag(tag: &str) -> Option<Self> {
+        Self::of_name(&tag.strip_prefix("volume-")?.replace('/', "-").parse().ok()?)
+    }
+
+    /// The name of the volume.
+    pub fn name(&self) -> &Name {
+        &self.0
+    }
+
+    pub fn tag(&self) -> String {
+        format!("volume-{}", self.0)
+    }
+}
+
 /// The model that clients see, and its controller. There is one, called `default`; without it clients see the defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
@@ -97,9 +126,6 @@ pub struct Model {
     /// Whether the provider gives instances LXD profiles: then they are told with what an instance is started with.
     #[serde(skip_serializing_if = "is_default")]
     pub lxd_profiler: bool,
-    /// Storage pools beside the node's own.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub storage_pools: BTreeMap<String, StoragePool>,
     /// The VLAN of each subnet, by its address with prefix length.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub vlans: BTreeMap<String, u16>,
@@ -139,15 +165,6 @@ pub struct HostPort {
     /// `public`, `local-cloud`.
     pub scope: String,
     pub port: u16,
-}
-
-/// A storage pool.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-pub struct StoragePool {
-    pub provider: String,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub attributes: Map<String, Value>,
 }
 
 /// The program of an agent.

@@ -104,9 +104,13 @@ fn being_made(effort: &Effort) -> Presence {
     if may_happen(effort) { Presence::BeingMade } else { Presence::Absent }
 }
 
-/// Whether what volumes or filesystems were made under is there.
-fn stored<K: Provisioned>(journal: Uuid, all: &Fold<State<K>>) -> impl Iterator<Item = (EffectId, Presence)> {
-    all.iter().filter_map(move |(name, folded)| {
+/// Whether what volumes or filesystems were made under is there: those of them that are in a world of ours.
+fn stored<K: Provisioned>(
+    journal: Uuid,
+    all: &Fold<State<K>>,
+    is_ours: fn(&State<K>) -> bool,
+) -> impl Iterator<Item = (EffectId, Presence)> {
+    all.iter().filter(move |(_, folded)| is_ours(&folded.state)).filter_map(move |(name, folded)| {
         let presence = match &folded.state.storage {
             Storage::None => return None,
             Storage::Creating { effort, .. } => being_made(effort),
@@ -281,11 +285,12 @@ impl Remembered {
             let is_gone = self.sighting(effect) == Some(SightingStatus::Gone);
             presences.insert(effect, if is_gone { Presence::Absent } else { presence });
         }
-        presences.extend(stored(self.journal, &self.volumes));
-        presences.extend(stored(self.journal, &self.filesystems));
+        presences.extend(stored(self.journal, &self.volumes, |state| !state.is_external()));
+        presences.extend(stored(self.journal, &self.filesystems, |_| true));
         let machines = presences.clone();
         for (name, folded) in self.attachments.iter() {
             let (intent, target, presence) = match &folded.state.link {
+                _ if folded.state.is_external() => continue,
                 Link::Waiting => continue,
                 Link::Attaching { target, effort, earlier: None } => (effort.intent, target, being_made(effort)),
                 Link::Attaching { target, effort, earlier: Some(_) } => (effort.intent, target, Presence::Present),

@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
     contract::{Decider, Fold, StoredError, View as _},
-    filesystem,
-    machine::{self, juju::EXTERNAL},
-    machine_class, machine_deployment, machine_set, policy,
+    filesystem, machine, machine_class, machine_deployment, machine_set, policy,
     ports::BlockDevice,
     supervisor::{machines, storage},
-    vocab::{EffectId, Name, Zone},
+    vocab::{EXTERNAL, EffectId, Name, Zone},
     volume,
     volume_attachment::{self, Link},
 };

@@ -147,6 +147,8 @@ impl Exit {
                 "cannot-release",
                 "cannot-import",
                 "unseen",
+                "needs-pool",
+                "not-of-clients",
                 "not-editable",
             ],
         ),

@@ -60,7 +60,7 @@ pub(super) struct CreateArgs {
     /// Its name: a letter, then letters, digits, hyphens or question marks
     #[arg(value_name = "POOL")]
     name: PoolName,
-    /// Its provider: loop, tmpfs, rootfs, directory, local, or exec with `provider=NAME`
+    /// Its provider: loop, tmpfs, rootfs, directory, local, or exec or external with `provider=NAME`
     #[arg(value_name = "PROVIDER")]
     provider: ProviderType,
     /// Attributes for the provider: `volume-type=ssd`; recorded and shown: never put secrets here

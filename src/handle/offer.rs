@@ -9,18 +9,17 @@ use std::{
 use bailiwick_actors::{
     contract::Decider,
     filesystem::{self, MANAGED},
-    filesystem_attachment,
-    machine::{self, juju::EXTERNAL},
+    filesystem_attachment, machine,
     ports::{FilesystemProvider, VolumeProvider},
-    storage_rules::{ClaimForm, Pool, PoolName, PoolSettings, ProviderType, StorageClaim, default_mount_point},
+    storage_rules::{ClaimForm, Pool, PoolName, PoolSettings, StorageClaim, default_mount_point},
     supervisor::storage::{Elsewhere, elsewhere},
-    vocab::{Life, Name},
+    vocab::{EXTERNAL, Life, Name},
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
 
 use crate::{
-    juju::MachineId,
+    juju::{MachineId, VolumeId},
     manifest::{Document, Wish, nearest},
     view::{Fleet, added_rows},
 };
@@ -97,11 +96,31 @@ pub enum NotOffered {
          a name such as 0 or 0-lxd-1"
     )]
     Unseen { entity: StreamId },
+    #[error(
+        "{entity} names provider {EXTERNAL}, whose volumes are created by Juju's clients, and these only see volumes with a \
+         name such as 0 or 0-lxd-1-5"
+    )]
+    UnseenVolume { entity: StreamId },
+    #[error("{entity} names provider {EXTERNAL}, whose clients can only reach a node that listens on the network")]
+    NotListening { entity: StreamId },
+    #[error(
+        "{entity} names no machine, but clients create volumes of provider {EXTERNAL} together with a machine's instance"
+    )]
+    NoInstance { entity: StreamId },
+    #[error(
+        "{entity} names provider {EXTERNAL}, but no pool: clients need one to know which storage provider creates it"
+    )]
+    NoPool { entity: StreamId },
+    #[error(
+        "{entity} needs a volume of provider {EXTERNAL} on a machine of provider {provider}, but clients only create such \
+         volumes for machines of their own"
+    )]
+    NotOfClients { entity: StreamId, provider: Name },
 }
 
 impl NotOffered {
     /// All its words.
-    pub const CODES: [&str; 11] = [
+    pub const CODES: [&str; 13] = [
         "no-provider",
         "cannot-here",
         "needs-machine",
@@ -113,14 +132,18 @@ impl NotOffered {
         "cannot-release",
         "cannot-import",
         "unseen",
+        "needs-pool",
+        "not-of-clients",
     ];
 
     /// The stable word for it.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoProvider { .. } | Self::MakesOther { .. } => "no-provider",
-            Self::CannotHere { .. } => "cannot-here",
-            Self::NeedsMachine { .. } => "needs-machine",
+            Self::CannotHere { .. } | Self::NotListening { .. } => "cannot-here",
+            Self::NeedsMachine { .. } | Self::NoInstance { .. } => "needs-machine",
+            Self::NoPool { .. } => "needs-pool",
+            Self::NotOfClients { .. } => "not-of-clients",
             Self::OtherMachine { .. } => "other-machine",
             Self::NoDevice { .. } => "no-device",
             Self::NoAgent { .. } | Self::NoAgents { .. } => "no-agent",
@@ -128,7 +151,7 @@ impl NotOffered {
             Self::OtherZone { .. } => "other-zone",
             Self::CannotRelease { .. } => "cannot-release",
             Self::CannotImport { .. } => "cannot-import",
-            Self::Unseen { .. } => "unseen",
+            Self::Unseen { .. } | Self::UnseenVolume { .. } => "unseen",
         }
     }
 
@@ -147,7 +170,7 @@ impl NotOffered {
                 "leave `storage.mountDir` out of the policy: each provider then mounts where it can".to_owned()
             }
             Self::CannotHere { instead, .. } => (*instead).to_owned(),
-            Self::NeedsMachine { .. } => "add `machine: NAME` to its spec".to_owned(),
+            Self::NeedsMachine { .. } | Self::NoInstance { .. } => "add `machine: NAME` to its spec".to_owned(),
             Self::CannotRelease { entity, .. } => {
                 format!("copy the data you need, then run `bailiwick destroy {entity}`")
             }
@@ -162,7 +185,14 @@ impl NotOffered {
                 format!("attach it to a machine in zone {zone}, or declare another volume for this machine")
             }
             Self::NoDevice { .. } => "declare the volume with provider `loop` and a machine".to_owned(),
-            Self::Unseen { .. } => "name it so, or name another provider; `bailiwick help juju` tells more".to_owned(),
+            Self::Unseen { .. } | Self::UnseenVolume { .. } => {
+                "name it so, or name another provider; `bailiwick help juju` tells more".to_owned()
+            }
+            Self::NotListening { .. } => "start the node with `bailiwick serve --listen ADDRESS:PORT`".to_owned(),
+            Self::NoPool { .. } => {
+                "run `bailiwick pool create NAME external provider=PROVIDER`, then name that pool".to_owned()
+            }
+            Self::NotOfClients { .. } => "name a machine of provider `external`, or another pool".to_owned(),
         }
     }
 }
@@ -204,8 +234,12 @@ impl Offer {
             }
             Wish::MachineDeployment { spec, .. } => self.check_template(fleet, documents, &entity, &spec.template),
             Wish::MachineSet { spec, .. } => self.check_template(fleet, documents, &entity, &spec.template),
-            Wish::Volume { spec, machine, .. } => {
+            Wish::Volume { name, spec, machine, pool, .. } => {
                 self.named(&entity, &spec.provider, &self.volumes)?;
+                if spec.provider.as_str() == EXTERNAL {
+                    let is_seen = VolumeId::of_name(name).is_some();
+                    return of_clients(fleet, documents, entity, (is_seen, pool.is_some()), machine.as_ref());
+                }
                 self.has_machine(fleet, documents, &entity, &spec.provider, machine.as_ref())
             }
             Wish::Filesystem { spec, .. } => {
@@ -214,6 +248,10 @@ impl Offer {
                     return self.has_machine(fleet, documents, &entity, &spec.provider, spec.machine.as_ref());
                 };
                 let Some(beneath) = beneath(fleet, documents, volume) else { return Ok(()) };
+                if let (EXTERNAL, Some(machine)) = (beneath.provider.as_str(), &beneath.machine) {
+                    let (machine, provider) = (machine.clone(), beneath.provider);
+                    return Err(NotOffered::NoAgent { entity, machine, provider });
+                }
                 if beneath.provider.as_str() == LOCAL {
                     return Err(NotOffered::NoDevice { entity, volume: volume.clone(), provider: beneath.provider });
                 }
@@ -229,6 +267,10 @@ impl Offer {
                     if self.inside.contains(&provider) && inside != spec.machine =>
                 {
                     Err(NotOffered::OtherMachine { entity, inside })
+                }
+                Some(Beneath { provider, .. }) if provider.as_str() == EXTERNAL => {
+                    on_machine_of_clients(fleet, documents, &entity, &spec.machine)?;
+                    in_one_zone(fleet, entity, spec)
                 }
                 _ => in_one_zone(fleet, entity, spec),
             },
@@ -272,6 +314,9 @@ impl Offer {
         };
         self.named(entity, provider, offered)?;
         let (entity, provider) = (entity.clone(), provider.clone());
+        if provider.as_str() == EXTERNAL {
+            return Err(NotOffered::NotOfClients { entity, provider: template.provider.clone() });
+        }
         if let ClaimForm::OnVolume { .. } = claim.form {
             self.named(&entity, &MANAGED.parse().expect("a valid name"), &self.filesystems)?;
             if provider.as_str() == LOCAL {
@@ -297,6 +342,9 @@ impl Offer {
     ) -> Result<(), NotOffered> {
         self.named(entity, provider, &self.volumes)?;
         self.has_machine(fleet, &[], entity, provider, machine)?;
+        if provider.as_str() == EXTERNAL {
+            return Err(NotOffered::CannotImport { entity: entity.clone(), provider: provider.clone() });
+        }
         match self.releases.volumes.get(provider).map(|volumes| volumes.importer().is_some()) {
             Some(false) => Err(NotOffered::CannotImport { entity: entity.clone(), provider: provider.clone() }),
             _ => Ok(()),
@@ -338,7 +386,7 @@ impl Offer {
     pub fn check_pool(&self, name: &PoolName, settings: &PoolSettings) -> Result<(), NotOffered> {
         // What makes no sense at all is refused by the policy that it is to be part of.
         let Ok(pool) = Pool::new(settings.provider, settings.attributes.clone()) else { return Ok(()) };
-        let unnamed = settings.provider == ProviderType::Exec && !settings.attributes.contains_key(Pool::PROVIDER);
+        let unnamed = settings.provider.is_named_by_attribute() && !settings.attributes.contains_key(Pool::PROVIDER);
         let Some(entity) = StreamId::new("pool", name.as_str()).ok().filter(|_| !unnamed) else { return Ok(()) };
         let all = self.volumes.union(&self.filesystems).cloned().collect();
         self.named(&entity, &pool.source().provider, &all)
@@ -382,6 +430,9 @@ impl Offer {
             return Ok(());
         }
         let (entity, provider) = (entity.clone(), provider.clone());
+        if provider.as_str() == EXTERNAL && !self.machines.contains(&provider) {
+            return Err(NotOffered::NotListening { entity });
+        }
         if let Some(missing) = self.missing.get(&provider) {
             let instead = match entity.kind() {
                 "filesystem" => "use provider `directory`, whose filesystems do not need it",
@@ -431,6 +482,37 @@ impl Offer {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Whether clients of Juju's can make a volume: they have to see it, know from what it is made, and make its machine.
+fn of_clients(
+    fleet: &Fleet,
+    documents: &[Document],
+    entity: StreamId,
+    (is_seen, has_pool): (bool, bool),
+    machine: Option<&Name>,
+) -> Result<(), NotOffered> {
+    if !is_seen {
+        return Err(NotOffered::UnseenVolume { entity });
+    }
+    let Some(machine) = machine else { return Err(NotOffered::NoInstance { entity }) };
+    if !has_pool {
+        return Err(NotOffered::NoPool { entity });
+    }
+    on_machine_of_clients(fleet, documents, &entity, machine)
+}
+
+/// Whether a machine is one that clients of Juju's make, as far as it is known.
+fn on_machine_of_clients(
+    fleet: &Fleet,
+    documents: &[Document],
+    entity: &StreamId,
+    machine: &Name,
+) -> Result<(), NotOffered> {
+    match machine_provider(fleet, documents, machine).filter(|provider| provider.as_str() != EXTERNAL) {
+        Some(provider) => Err(NotOffered::NotOfClients { entity: entity.clone(), provider }),
+        None => Ok(()),
     }
 }
 
@@ -563,5 +645,41 @@ mod tests {
         assert_eq!(refused("loop").next(), "use another provider: this node has directory");
         let unknown = "filesystem/f2 names provider lop, which this node does not have";
         assert_eq!(refused("lop").to_string(), unknown);
+    }
+
+    #[test]
+    fn no_filesystem_is_made_on_a_volume_of_clients_and_none_of_theirs_without_a_network() {
+        let text = "\
+apiVersion: bailiwick/v1
+kind: Machine
+metadata: {name: '5'}
+spec: {provider: external}
+---
+apiVersion: bailiwick/v1
+kind: Volume
+metadata: {name: '0'}
+spec: {provider: external, size: 1M, machine: '5'}
+---
+apiVersion: bailiwick/v1
+kind: Filesystem
+metadata: {name: files}
+spec: {volume: '0'}
+";
+        let documents =
+            crate::manifest::parse_open(&[crate::manifest::Source::new("test", text)]).expect("read").documents;
+        let refused = |offer: &Offer, at: &str| {
+            let wish = documents.iter().map(|document| &document.wish).find(|wish| wish.stream().as_str() == at);
+            offer.check_one(&Fleet::default(), &documents, wish.expect("declared")).unwrap_err()
+        };
+        let offer = Offer { filesystems: [MANAGED.parse().expect("a name")].into(), ..Offer::default() };
+        let needs_agent =
+            "filesystem/files needs an agent inside machine 5, and machines of provider external run none";
+        assert_eq!(refused(&offer, "filesystem/files").to_string(), needs_agent);
+        for entity in ["machine/5", "volume/0"] {
+            let unreachable = format!(
+                "{entity} names provider external, whose clients can only reach a node that listens on the network"
+            );
+            assert_eq!(refused(&offer, entity).to_string(), unreachable);
+        }
     }
 }

@@ -11,13 +11,12 @@ use std::{
 };
 
 use bailiwick_actors::{
-    machine::juju::EXTERNAL,
     ports::Clock,
     shell::{AssembleError, Providers, Quiesce, Running, Stats, assemble},
     supervisor::SupervisorActor,
     supervisor::machines,
     supervisor::machines::AgentReport,
-    vocab::{Name, Timestamp},
+    vocab::{EXTERNAL, Name, Timestamp},
 };
 use bailiwick_journal::{Journal, LocalJournal, OpenError, OpenReport, ReadError};
 use tokio::sync::{mpsc as mpsc_async, oneshot};
@@ -269,12 +268,14 @@ fn providers(config: &Config, clock: &Arc<dyn Clock>, key: [u8; 32], owner: Uuid
             source: io::Error::new(io::ErrorKind::AlreadyExists, text),
         });
     }
+    // Its clients come over the network.
+    let external = config.network.is_some().then_some(external);
     let names = |names: Vec<&Name>| names.into_iter().cloned().collect::<BTreeSet<Name>>();
     let volumes_inside = providers.in_machines.keys().filter(|name| name.as_str() == LOOP);
     let filesystems_inside = providers.in_machines.keys().filter(|name| name.as_str() != LOOP);
     let offer = Offer {
-        machines: names(providers.machines.keys().chain([&external]).collect()),
-        volumes: names(providers.volumes.keys().chain(volumes_inside).collect()),
+        machines: names(providers.machines.keys().chain(&external).collect()),
+        volumes: names(providers.volumes.keys().chain(volumes_inside).chain(&external).collect()),
         filesystems: names(providers.filesystems.keys().chain(filesystems_inside).collect()),
         engines: names(providers.replica_sets.keys().collect()),
         custom: of_custom,

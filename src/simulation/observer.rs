@@ -142,7 +142,7 @@ impl Observer {
     }
 
     /// What only an operator, or a client of Juju's, sets going again before that moment: machines that such a client makes or
-    /// ends, or whose agent it is; machines without an instance because they were told to let go
+    /// ends, or whose agent it is, and volumes that come with them; machines without an instance because they were told to let go
     /// of it, those held until later or until somebody says otherwise, those kept for diagnosis until later, and what is attached
     /// to them; filesystems on volumes that nobody has attached yet; deployments that are paused; what waits for a provider that is
     /// held so long.
@@ -163,6 +163,10 @@ impl Observer {
         streams.extend(attachments.map(|(name, _)| stream::<volume_attachment::State>(name)));
         let mounts = self.fleet.filesystem_attachments.iter().filter(|(name, _)| is_there(name));
         streams.extend(mounts.map(|(name, _)| stream::<filesystem_attachment::State>(name)));
+        let is_of_clients =
+            |state: &volume::State| state.is_external() && state.life.exists() && state.made().is_none();
+        let unmade = self.fleet.volumes.iter().filter(|(_, folded)| is_of_clients(&folded.state));
+        streams.extend(unmade.map(|(name, _)| stream::<volume::State>(name)));
         let unmounted = self.fleet.filesystems.iter().filter(|(_, folded)| folded.state.awaits_mount());
         streams.extend(unmounted.map(|(name, _)| stream::<filesystem::State>(name)));
         let paused = self.fleet.machine_deployments.iter().filter(|(_, folded)| folded.state.is_paused());
@@ -206,11 +210,11 @@ impl Observer {
             claims.instances.extend(folded.state.claims(self.fleet.journal, &stream::<machine::State>(name)));
             claims.kept.extend(&folded.state.kept);
         }
-        for (name, folded) in self.fleet.volumes.iter() {
+        for (name, folded) in self.fleet.volumes.iter().filter(|(_, folded)| !folded.state.is_external()) {
             let Some(intent) = folded.state.intent() else { continue };
             claims.volumes.insert(EffectId::of(self.fleet.journal, &stream::<volume::State>(name), intent));
         }
-        for (name, folded) in self.fleet.attachments.iter() {
+        for (name, folded) in self.fleet.attachments.iter().filter(|(_, folded)| !folded.state.is_external()) {
             let intent = match &folded.state.link {
                 Link::Waiting => continue,
                 Link::Attaching { effort, .. } => effort.intent,

@@ -10,7 +10,7 @@ use bailiwick_actors::{
 use bailiwick_journal::StreamId;
 
 use super::{
-    Blocker, Fleet, blockers,
+    Blocker, Fleet, blockers, clients,
     rows::{lost, lost_beneath},
     unmet::Unmet,
     why_not::{A_REQUEST, NO_REQUEST, THE_END, declared, effort_unmet, why_not},
@@ -68,7 +68,8 @@ fn volume_made(fleet: &Fleet, entity: &StreamId, state: &volume::State) -> Optio
             Unmet::new(MADE, because, by)
         }),
         volume::Storage::None => Some(match &state.own.wanted_on {
-            Some(machine) => unmet_of(fleet, &format!("machine/{machine}"), "running", "its machine"),
+            Some(machine) => clients::left_out(fleet, machine.as_str(), entity.name(), MADE)
+                .unwrap_or_else(|| unmet_of(fleet, &format!("machine/{machine}"), "running", "its machine")),
             None => Unmet::new(MADE, NOT_BEGUN, NEXT_CHECK),
         }),
         volume::Storage::Creating { effort, .. } | volume::Storage::Destroying { effort, .. } => {
@@ -147,7 +148,8 @@ fn attached(fleet: &Fleet, entity: &StreamId, state: &volume_attachment::State) 
             Some(effort_unmet(precondition, "attaching it", effort, again(entity)).looked_at(effort.wakes_at(None)))
         }
         Link::Waiting => Some(
-            side(fleet, &format!("machine/{machine}"), "running", "its machine")
+            clients::left_out(fleet, machine, volume, precondition)
+                .or_else(|| side(fleet, &format!("machine/{machine}"), "running", "its machine"))
                 .or_else(|| side(fleet, &format!("volume/{volume}"), "ready", "its volume"))
                 .unwrap_or_else(|| Unmet::new(precondition, NOT_BEGUN, NEXT_CHECK)),
         ),
@@ -230,6 +232,8 @@ pub(super) fn storage_removed(fleet: &Fleet, entity: &StreamId) -> Option<Option
         (Some(beneath), Some(undoing)) => (beneath, Some(undoing)),
         _ => (entity.clone(), undoing),
     };
+    // Nobody is asked for it.
+    let undoing = undoing.filter(|_| !clients::goes_with_instance(fleet, &stuck));
     let because = match first {
         Some(Blocker { by, why, since_ms, .. }) => {
             let since = since_ms.map(|since| format!(" since {}", Timestamp(since))).unwrap_or_default();
@@ -264,6 +268,9 @@ fn waits_in_turn(fleet: &Fleet, blocker: &StreamId) -> Option<Unmet> {
 
 /// What helps it. Whose data its provider was to let go of, and did not, can still be destroyed.
 fn remedy(fleet: &Fleet, stuck: &StreamId, undoing: Option<&Effort>) -> String {
+    if clients::goes_with_instance(fleet, stuck) {
+        return clients::end_of_attachment(stuck);
+    }
     let (now, is_released) = (fleet.time, is_released(fleet, stuck));
     let force = format!("`bailiwick delete {stuck} --force`, which records what may be left behind");
     match undoing.map(|effort| (effort.overdue, effort.deadline())) {

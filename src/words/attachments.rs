@@ -99,7 +99,7 @@ fn access(read_only: bool) -> &'static str {
 
 impl<A: Spoken> Words for State<A> {
     fn asked(command: &Command<A>) -> String {
-        let Verbs { attached, detach, detachment, .. } = A::VERBS;
+        let Verbs { attached, detach, detached, detachment, .. } = A::VERBS;
         match command {
             Command::Declare(spec) => A::declared(spec),
             Command::Remove => "remove".into(),
@@ -111,6 +111,7 @@ impl<A: Spoken> Words for State<A> {
             }
             Command::Reattach => format!("verify that it is still {attached}"),
             Command::RemoveForced => format!("remove without waiting for the {detachment}"),
+            Command::NoteGone { .. } => format!("record that it is {detached}: the instance is gone"),
             Command::Wake { due } => format!("run the step that was due at {due}"),
             Command::Report(report) => reported(report),
         }

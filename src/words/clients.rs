@@ -1,6 +1,11 @@
 //! What clients of Juju's Provisioner facade tell of machines, in words.
 
-use bailiwick_actors::machine::juju::{Command, Event, Said, StatusOf};
+use std::collections::BTreeSet;
+
+use bailiwick_actors::{
+    machine::juju::{Command, CreatedStorage, Event, Said, StatusOf},
+    vocab::Name,
+};
 
 use super::count;
 
@@ -9,6 +14,9 @@ pub(super) fn asked(command: &Command) -> String {
         Command::SetPassword { .. } => "set its agent's password".into(),
         Command::SetStatus { of, said } => format!("set {}", status(*of, said)),
         Command::SetInstance(new) => format!("record instance {}", new.instance),
+        Command::SetInstanceAndStorage { instance, storage } => {
+            format!("record instance {} with {}", instance.instance, volumes(storage))
+        }
         Command::EnsureDead { .. } => "end its life".into(),
         Command::Remove => "remove it: its instance is gone".into(),
         Command::MarkForRemoval => "clean it up at its provider".into(),
@@ -24,6 +32,7 @@ pub(super) fn happened(event: &Event) -> String {
         Event::PasswordSet { .. } => "agent has a new password".into(),
         Event::StatusSet { of, said, .. } => status(*of, said),
         Event::Provisioned(provisioned) => format!("client reported instance {}", provisioned.instance),
+        Event::StorageCreated { storage } => format!("{} came with it", volumes(storage)),
         Event::MarkedForRemoval => "to be cleaned up at its provider".into(),
         Event::ProfilesSet { profiles } => format!("profiles: {}", list(profiles)),
         Event::ContainerTypesSet { types } => format!("supports containers: {}", list(types)),
@@ -31,6 +40,17 @@ pub(super) fn happened(event: &Event) -> String {
             let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
             format!("network devices: {}", if names.is_empty() { "none".to_owned() } else { names.join(", ") })
         }
+    }
+}
+
+/// "volumes 0, 0-1": those that were created, and those that were only attached.
+fn volumes(storage: &CreatedStorage) -> String {
+    let all: BTreeSet<&Name> = storage.volumes.keys().chain(storage.attachments.keys()).collect();
+    let names: Vec<&str> = all.into_iter().map(Name::as_str).collect();
+    match &names[..] {
+        [] => "no volumes".to_owned(),
+        [one] => format!("volume {one}"),
+        more => format!("volumes {}", more.join(", ")),
     }
 }
 

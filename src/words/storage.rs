@@ -172,6 +172,9 @@ impl Told for Volume {
             }
             volume::OwnReport::Lost { .. } => "provider no longer lists it".into(),
             volume::OwnReport::Found { .. } => "provider lists it again".into(),
+            volume::OwnReport::CameWith { place, volume_id, size, .. } => {
+                format!("volume {volume_id} ({size}) came with instance {}", place.instance)
+            }
         }
     }
 

@@ -4,6 +4,7 @@ mod behaviour;
 mod client;
 mod clients;
 mod node;
+mod volumes;
 
 pub(crate) use self::{
     client::{Client, Reply},

@@ -33,6 +33,8 @@ pub enum Command<A: Attached> {
     Reattach,
     /// It shall go; nobody waits until it is detached, and what may stay behind is recorded.
     RemoveForced,
+    /// The instance that it was attached to by a client of Juju's is gone, and with it the attachment. A supervisor's order.
+    NoteGone { machine_effect: EffectId },
 }
 
 /// A report to an attachment.

@@ -1,6 +1,6 @@
 //! What should happen to an attachment, and why.
 
-use super::{Attached, Command, Event, Link, Reason, Rejection, Report, State};
+use super::{Attached, Command, Event, Link, Reason, Rejection, Report, State, state::is_external};
 use crate::{
     contract::{self, Attempted, Decision, Failed, RetryRule},
     vocab::{EffectId, Fault, Life, Outlook, SkippedStorage},
@@ -19,6 +19,7 @@ pub(super) fn decide<A: Attached>(state: &State<A>, command: &Command<A>, facts:
         Command::Detach { machine_effect } => detach(state, *machine_effect, facts),
         Command::TakeOver { target, info } => take_over(state, target, info),
         Command::Reattach => reattach(state, facts),
+        Command::NoteGone { machine_effect } => note_gone(state, *machine_effect, facts),
         Command::Wake { due } => {
             let overdue = (Reason::Overdue, Event::Overdue { at: facts.now });
             let efforts = (state.effort(), state.undoing());
@@ -110,12 +111,17 @@ fn take_over<A: Attached>(state: &State<A>, target: &A::Target, info: &A::Info) 
     if state.link != Link::Waiting {
         return Ok(Decision::nothing(Reason::AlreadyConnected));
     }
+    let reason = if is_external::<A>(target) { Reason::CameWithInstance } else { Reason::AttachedAtCreation };
     let event = Event::TakenOver { target: target.clone(), info: info.clone() };
-    Ok(Decision::because(Reason::AttachedAtCreation, [event]))
+    Ok(Decision::because(reason, [event]))
 }
 
 fn reattach<A: Attached>(state: &State<A>, facts: &Facts<'_, A>) -> Verdict<A> {
     match (state.life, &state.link) {
+        // Nobody could be asked whether it still is.
+        (Life::Alive, Link::Attached { target, .. }) if is_external::<A>(target) => {
+            Ok(Decision::nothing(Reason::AlreadyConnected))
+        }
         (Life::Alive, Link::Attached { .. }) => {
             Ok(Decision::because(Reason::NewSession, [Event::ReattachRequested { at: facts.now }]))
         }
@@ -163,6 +169,19 @@ fn detach<A: Attached>(state: &State<A>, machine_effect: EffectId, facts: &Facts
             Ok(Decision::nothing(Reason::NotConnectedThere))
         }
     }
+}
+
+/// Nobody was asked to detach it: it ends with its instance, whether or not it was to go before.
+fn note_gone<A: Attached>(state: &State<A>, machine_effect: EffectId, facts: &Facts<'_, A>) -> Verdict<A> {
+    let is_there = |target: &&A::Target| is_external::<A>(target) && A::machine_effect(target) == machine_effect;
+    if state.target().filter(is_there).is_none() {
+        return Ok(Decision::nothing(Reason::NotConnectedThere));
+    }
+    let is_asked = matches!(state.link, Link::Detaching { .. });
+    let asked = (!is_asked).then_some(Event::DetachRequested { at: facts.now });
+    let removed = (state.life != Life::Alive).then_some(Event::Removed);
+    let events = asked.into_iter().chain([Event::Detached]).chain(removed);
+    Ok(Decision::because(Reason::GoneWithInstance, events))
 }
 
 fn report_attached<A: Attached>(state: &State<A>, attempt: u32, info: &A::Info) -> Verdict<A> {

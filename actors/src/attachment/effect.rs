@@ -23,6 +23,10 @@ pub(super) fn pending<A: Attached>(state: &State<A>) -> BTreeSet<Effect> {
         return BTreeSet::new();
     };
     let attempt = effort.attempt;
+    // It ends with the instance that it is attached to, and nobody is asked for that.
+    if state.is_external() {
+        return BTreeSet::new();
+    }
     // Nothing is attached any more that is on its way out.
     if matches!(state.link, Link::Attaching { .. }) && state.life != Life::Alive {
         return BTreeSet::new();

@@ -11,6 +11,9 @@
 //!            └ until the storage supervisor sees that all it needs is ready, and names that
 //! ```
 //!
+//! What a client of Juju's has made is attached with the instance of its machine, and until that is gone: nobody is asked to
+//! attach or detach it.
+//!
 //! Whether everything is ready is not this entity's business: the storage supervisor looks, and says `Attach` with all that
 //! the provider needs. Source: the life rules of Juju's storage provisioner.
 //!

@@ -5,7 +5,12 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::Attached;
-use crate::vocab::{Effort, Life, Outlook, Uid};
+use crate::vocab::{EXTERNAL, Effort, Life, Outlook, Uid};
+
+/// Whether clients of Juju's attach what is there.
+pub(super) fn is_external<A: Attached>(target: &A::Target) -> bool {
+    A::provider(target).as_str() == EXTERNAL
+}
 
 /// An attachment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +80,11 @@ impl<A: Attached> State<A> {
             }
             Link::Waiting => None,
         }
+    }
+
+    /// Whether clients of Juju's attach it: it is attached with the instance of its machine, and as long as that is there.
+    pub fn is_external(&self) -> bool {
+        self.target().is_some_and(is_external::<A>)
     }
 
     /// What it is attached to and how it is reached, as far as anybody knows: it stays so while it is made sure of.

@@ -28,6 +28,9 @@ trait Sample: Attached {
     /// The same, known under another name.
     fn renamed(at: u64) -> Self::Target;
 
+    /// The same, attached by a client of Juju's.
+    fn external(at: u64) -> Self::Target;
+
     fn info() -> Self::Info;
 
     fn stream() -> StreamId {
@@ -54,6 +57,10 @@ impl Sample for Volumes {
         volume_attachment::Target { volume_id: InstanceId("v-2".into()), ..Self::target(at) }
     }
 
+    fn external(at: u64) -> volume_attachment::Target {
+        volume_attachment::Target { provider: name("external"), ..Self::target(at) }
+    }
+
     fn info() -> AttachmentInfo {
         AttachmentInfo { path: "/vol/data".into(), read_only: false }
     }
@@ -78,6 +85,10 @@ impl Sample for Filesystems {
 
     fn renamed(at: u64) -> filesystem_attachment::Target {
         filesystem_attachment::Target { path: Some("/srv/files".into()), ..Self::target(at) }
+    }
+
+    fn external(at: u64) -> filesystem_attachment::Target {
+        filesystem_attachment::Target { provider: name("external"), ..Self::target(at) }
     }
 
     fn info() -> FilesystemAttachmentInfo {
@@ -132,6 +143,46 @@ fn removed<A: Sample>() -> Vec<Event<A>> {
 
 fn failed<A: Sample>(attempt: u32, code: FaultCode) -> Command<A> {
     Command::Report(Report::AttachFailed { attempt, fault: fault(code) })
+}
+
+fn came_with<A: Sample>() -> Vec<Event<A>> {
+    [declared(), vec![Event::TakenOver { target: A::external(2), info: A::info() }]].concat()
+}
+
+/// It is attached with the instance of its machine, and detached with it.
+fn of_clients<A: Sample>() -> Vec<Case<State<A>>> {
+    use Reason as R;
+    let gone = |at| Command::NoteGone { machine_effect: effect("machine/web", at) };
+    let parting = || vec![Event::RemovalBegan, Event::DetachRequested { at: NOW }];
+    vec![
+        case(
+            declared(),
+            Command::TakeOver { target: Box::new(A::external(2)), info: A::info() },
+            Ok((R::CameWithInstance, came_with().split_off(1))),
+        ),
+        case(came_with(), Command::Remove, Ok((R::RemovalAsked, parting()))),
+        case(
+            [came_with(), parting()].concat(),
+            gone(2),
+            Ok((R::GoneWithInstance, vec![Event::Detached, Event::Removed])),
+        ),
+        case(
+            came_with(),
+            gone(2),
+            Ok((R::GoneWithInstance, vec![Event::DetachRequested { at: NOW }, Event::Detached])),
+        ),
+        case(came_with(), Command::Reattach, Ok((R::AlreadyConnected, vec![]))),
+        case(came_with(), gone(9), Ok((R::NotConnectedThere, vec![]))),
+        // What a provider attached, that provider detaches.
+        case(attached(), gone(2), Ok((R::NotConnectedThere, vec![]))),
+    ]
+}
+
+fn asks_nobody<A: Sample>() {
+    let going = [Event::RemovalBegan, Event::DetachRequested { at: NOW }];
+    let (state, _) = after::<State<A>>(&[came_with(), going.to_vec()].concat());
+    assert_eq!((state.status(), state.may_be_attached()), ("detaching", true));
+    assert_eq!(state.pending(&NoView), [].into());
 }
 
 fn table<A: Sample>() -> Vec<Case<State<A>>> {
@@ -287,7 +338,7 @@ fn has_its_cases<A: Sample>() {
     let deadline = Timestamp(5 + 15 * 60_000);
     let said = Ok((Reason::Overdue, vec![Event::Overdue { at: deadline }]));
     let overdue = case(dying::<A>(), Command::Wake { due: deadline }, said).at(deadline);
-    let cases = table().into_iter().chain([overdue]).collect();
+    let cases = table().into_iter().chain(of_clients()).chain([overdue]).collect();
     hold(&A::stream(), NOW, &policy, cases, Reason::ALL, &rejections);
 }
 
@@ -305,8 +356,12 @@ fn command<A: Sample>(state: &State<A>, _version: Version, kind: u8, value: u8) 
     let attempt = state.effort().map_or(1, |effort| effort.attempt) + u32::from(value.is_multiple_of(8));
     let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
     let at = u64::from(value % 2);
-    match kind % 16 {
+    match kind % 18 {
+        // Nobody reports on what nobody is asked for.
+        8..=10 | 17 if state.is_external() => Command::Retry,
         14 => Command::RemoveForced,
+        15 => Command::TakeOver { target: Box::new(A::external(at)), info: A::info() },
+        16 => Command::NoteGone { machine_effect: effect("machine/web", at) },
         11 => Command::Attach { target: Box::new(A::renamed(at)) },
         12 => Command::TakeOver { target: Box::new(A::target(at)), info: A::info() },
         13 => Command::Reattach,
@@ -384,6 +439,12 @@ fn what_was_attached_under_one_intent_is_detached_under_it() {
 fn what_takes_too_long_to_be_undone_is_said_to_be_blocked_once() {
     is_said_to_be_blocked::<Volumes>();
     is_said_to_be_blocked::<Filesystems>();
+}
+
+#[test]
+fn nobody_is_asked_to_detach_what_came_with_an_instance() {
+    asks_nobody::<Volumes>();
+    asks_nobody::<Filesystems>();
 }
 
 proptest! {

@@ -345,7 +345,8 @@ impl Event {
             | Self::DeleteGivenUp { .. }
             | Self::AttemptBegun
             | Self::InstanceLost { .. }
-            | Self::InstanceLeft { .. } => &[Effect],
+            | Self::InstanceLeft { .. }
+            | Self::Client(juju::Event::StorageCreated { .. }) => &[Effect],
             Self::NodeReported { .. }
             | Self::NodeWentStale { .. }
             | Self::AgentJoined { .. }

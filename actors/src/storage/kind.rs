@@ -64,9 +64,7 @@ pub trait Provisioned: Copy + fmt::Debug + Default + Eq + Send + Sync + Unpin + 
     }
 
     /// Whether a provider has to be asked before it is gone; else it goes with what it is made on.
-    fn needs_undoing(_state: &State<Self>) -> bool {
-        true
-    }
+    fn needs_undoing(state: &State<Self>) -> bool;
 
     /// Whether it is gone although its provider could not be asked, and why.
     fn is_gone_all_the_same(_state: &State<Self>, _fault: &Fault) -> Option<Reason> {

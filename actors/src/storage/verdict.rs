@@ -59,6 +59,7 @@ reasons! {
         NeedsMet = "needs-met", "all its dependencies are ready";
         DeviceMoved = "device-moved", "its device was renamed";
         GoesWithVolume = "goes-with-volume", "its volume has left the machine; its data stays on the volume, and goes with it";
+        CameWithInstance = "came-with-instance", "a client of the facade created it with the instance of its machine";
     }
 }
 

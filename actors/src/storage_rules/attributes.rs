@@ -40,7 +40,7 @@ pub fn check_attributes(provider: ProviderType, attributes: &Attributes) -> Resu
         ebs_attributes(attributes)?;
         return Ok(());
     }
-    if provider == ProviderType::Exec && !attributes.contains_key(Pool::PROVIDER) {
+    if provider.is_named_by_attribute() && !attributes.contains_key(Pool::PROVIDER) {
         return Err(AttributeError::Missing { provider, name: Pool::PROVIDER });
     }
     for (name, value) in attributes {
@@ -51,10 +51,10 @@ pub fn check_attributes(provider: ProviderType, attributes: &Attributes) -> Resu
                 size.ok_or_else(|| bad_value(name, value, "a size above 0"))?;
             }
             // What else there is its own provider knows.
-            (ProviderType::Exec, Pool::PROVIDER) => {
+            (ProviderType::Exec | ProviderType::External, Pool::PROVIDER) => {
                 value.parse::<Name>().map_err(|_| bad_value(name, value, "the name of a provider"))?;
             }
-            (ProviderType::Exec | ProviderType::Simulated, _) => (),
+            (ProviderType::Exec | ProviderType::External | ProviderType::Simulated, _) => (),
             _ => return Err(AttributeError::Unknown { provider, name: name.clone() }),
         }
     }
@@ -85,7 +85,7 @@ mod tests {
         assert!(matches!(check(ProviderType::Exec, &[("provider", "No!")]), Err(AttributeError::BadValue { .. })));
         assert_eq!(check(ProviderType::Exec, &[("provider", "mine"), ("tier", "gold")]), Ok(()));
         for provider in ProviderType::ALL {
-            let named: &[(&str, &str)] = if provider == ProviderType::Exec { &[("provider", "mine")] } else { &[] };
+            let named: &[(&str, &str)] = if provider.is_named_by_attribute() { &[("provider", "mine")] } else { &[] };
             assert_eq!(check(provider, named), Ok(()));
             assert_eq!(check(provider, &[(&"x".repeat(256), "1")]), Err(AttributeError::TooMuch));
         }

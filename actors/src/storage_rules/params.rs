@@ -56,7 +56,8 @@ fn check(provider: ProviderType, attributes: &Attributes, size: SizeMib, kind: S
         | ProviderType::Rootfs
         | ProviderType::Directory
         | ProviderType::Simulated
-        | ProviderType::Exec => LENGTH_MAX,
+        | ProviderType::Exec
+        | ProviderType::External => LENGTH_MAX,
     };
     if max < size { Err(ParamsError::TooBig { provider, size, max }) } else { Ok(()) }
 }
@@ -67,7 +68,7 @@ mod tests {
 
     fn pool(provider: ProviderType) -> Pool {
         let named = (Pool::PROVIDER.to_owned(), "mine".to_owned());
-        let attributes = (provider == ProviderType::Exec).then_some(named).into_iter().collect();
+        let attributes = provider.is_named_by_attribute().then_some(named).into_iter().collect();
         Pool::new(provider, attributes).unwrap()
     }
 

@@ -115,7 +115,7 @@ impl Pools {
     /// The pools that a new model has: one for each type that says who makes something, and `ebs-ssd`; a name that is taken
     /// stays as it is.
     pub fn add_defaults(&mut self) {
-        for provider in ProviderType::ALL.into_iter().filter(|provider| *provider != ProviderType::Exec) {
+        for provider in ProviderType::ALL.into_iter().filter(|provider| !provider.is_named_by_attribute()) {
             self.0.entry(PoolName::of(provider)).or_insert_with(|| Pool { provider, attributes: Attributes::new() });
         }
         let ssd = Attributes::from([("volume-type".to_owned(), "ssd".to_owned())]);

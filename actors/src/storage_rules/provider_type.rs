@@ -4,6 +4,8 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
+use crate::vocab::EXTERNAL;
+
 /// A kind of provider that a pool can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -25,6 +27,8 @@ pub enum ProviderType {
     Ebs,
     /// A provider of one's own, in any language; the pool names it.
     Exec,
+    /// Juju's clients, who make volumes together with instances.
+    External,
 }
 
 /// Says that a text names no kind of provider.
@@ -47,8 +51,17 @@ pub enum StorageKind {
 
 impl ProviderType {
     /// All of them, in order.
-    pub const ALL: [Self; 8] =
-        [Self::Loop, Self::Tmpfs, Self::Rootfs, Self::Directory, Self::Local, Self::Simulated, Self::Ebs, Self::Exec];
+    pub const ALL: [Self; 9] = [
+        Self::Loop,
+        Self::Tmpfs,
+        Self::Rootfs,
+        Self::Directory,
+        Self::Local,
+        Self::Simulated,
+        Self::Ebs,
+        Self::Exec,
+        Self::External,
+    ];
 
     /// The stable text: `loop`.
     pub const fn as_str(self) -> &'static str {
@@ -61,12 +74,13 @@ impl ProviderType {
             Self::Simulated => "simulated",
             Self::Ebs => "ebs",
             Self::Exec => "exec",
+            Self::External => EXTERNAL,
         }
     }
 
     pub const fn kind(self) -> StorageKind {
         match self {
-            Self::Loop | Self::Local | Self::Simulated | Self::Ebs | Self::Exec => StorageKind::Block,
+            Self::Loop | Self::Local | Self::Simulated | Self::Ebs | Self::Exec | Self::External => StorageKind::Block,
             Self::Tmpfs | Self::Rootfs | Self::Directory => StorageKind::Filesystem,
         }
     }
@@ -74,6 +88,11 @@ impl ProviderType {
     /// Whether it makes filesystems itself, not only on volumes.
     pub const fn makes_filesystems(self) -> bool {
         matches!(self.kind(), StorageKind::Filesystem) || matches!(self, Self::Simulated | Self::Exec)
+    }
+
+    /// Whether a pool of this type has an attribute that says who makes what comes from it: then no pool is there by itself.
+    pub const fn is_named_by_attribute(self) -> bool {
+        matches!(self, Self::Exec | Self::External)
     }
 
     /// Whether what it makes is inside of a machine, made by that one's agent, and gone with it.

@@ -23,10 +23,11 @@ pub struct Source {
 }
 
 impl Pool {
-    /// The attribute that names the provider where the type alone does not.
+    /// The attribute that names the provider where the type alone does not: one of one's own, or one that Juju's clients know.
     pub const PROVIDER: &'static str = "provider";
 
-    /// Who makes what comes from here. A provider of one's own is named by an attribute, and is told all others.
+    /// Who makes what comes from here. A provider of one's own is named by an attribute, and is told all others; clients of
+    /// Juju's are told that one, too.
     pub fn source(&self) -> Source {
         let mut attributes = self.attributes().clone();
         let named = match self.provider() {
@@ -49,7 +50,7 @@ mod tests {
 
     #[test]
     fn a_pool_names_its_provider_by_its_type_or_by_an_attribute() {
-        for provider in ProviderType::ALL.into_iter().filter(|provider| *provider != ProviderType::Exec) {
+        for provider in ProviderType::ALL.into_iter().filter(|provider| !provider.is_named_by_attribute()) {
             assert_eq!(source(provider, &[]).provider.as_str(), provider.as_str());
         }
         let of_directory = source(ProviderType::Directory, &[("capacity", "1G")]);
@@ -57,5 +58,8 @@ mod tests {
         let own = source(ProviderType::Exec, &[("provider", "mine"), ("tier", "gold")]);
         assert_eq!(own.provider.as_str(), "mine");
         assert_eq!(own.attributes, [("tier".to_owned(), "gold".to_owned())].into());
+        let of_clients = source(ProviderType::External, &[("provider", "static"), ("tier", "gold")]);
+        assert_eq!(of_clients.provider.as_str(), "external");
+        assert_eq!(of_clients.attributes.get("provider").map(String::as_str), Some("static"));
     }
 }

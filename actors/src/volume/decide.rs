@@ -10,7 +10,7 @@ use crate::{
     contract::{self, Decision},
     ports::ProvisionedVolume,
     storage::{alive, death, remove, report_created},
-    vocab::{EffectId, Life, Name, Zone},
+    vocab::{EffectId, InstanceId, Life, Name, SizeMib, Zone},
 };
 
 type Facts<'a> = contract::Facts<'a, State>;
@@ -34,6 +34,11 @@ pub(super) fn report(state: &State, report: &OwnReport, facts: &Facts<'_>) -> Ve
         }
         OwnReport::Lost { effect } => report_lost(state, *effect, facts),
         OwnReport::Found { effect } => report_found(state, *effect),
+        OwnReport::CameWith { place, zone, volume_id, size, facts: told } => {
+            let zone = zone.clone().map(|zone| OwnEvent::SitedIn { zone });
+            let described = OwnEvent::Described { facts: told.clone() };
+            came_with(state, place, (volume_id, *size), zone.into_iter().chain([described]), facts)
+        }
     }
 }
 
@@ -104,6 +109,25 @@ fn report_made(
         decision.events.extend(attached.map(|at_creation| Event::Own(OwnEvent::AttachedAtCreation { at_creation })));
     }
     Ok(decision)
+}
+
+/// Nobody is asked for it: it is there with the instance that a client has made.
+fn came_with(
+    state: &State,
+    place: &Place,
+    (volume_id, size): (&InstanceId, SizeMib),
+    own: impl Iterator<Item = OwnEvent>,
+    facts: &Facts<'_>,
+) -> Verdict {
+    alive(state)?;
+    if state.storage != Storage::None || !state.is_external() {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    }
+    let effect = EffectId::of(facts.journal, facts.stream, facts.next);
+    let made = ProvisionedVolume { effect, volume_id: volume_id.clone(), size };
+    let requested = Event::CreateRequested { base: Where::At(place.clone()), at: facts.now };
+    let events = [requested, Event::Created { made }].into_iter().chain(own.map(Event::Own));
+    Ok(Decision::because(Reason::CameWithInstance, events))
 }
 
 /// It is only told: what is not shown may come back, and nothing is made in its place.

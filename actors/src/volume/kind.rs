@@ -10,7 +10,7 @@ use crate::{
     contract::{Facts, Invariant, Touches, Verdict},
     ports::ProvisionedVolume,
     storage::{Begun, Claimed, FirstForm, Made, Provisioned, Step},
-    vocab::{Effort, Fact, Life, Name, SizeMib, SkippedStorage, Timestamp},
+    vocab::{EXTERNAL, Effort, Fact, Life, Name, SizeMib, SkippedStorage, Timestamp},
 };
 
 impl Provisioned for Volume {
@@ -42,6 +42,8 @@ impl Provisioned for Volume {
         events.extend(import.map(|volume_id| Event::Own(OwnEvent::ImportWanted { volume_id })));
         events.extend(pool.iter().map(|pool| Event::TakenFrom { pool: pool.clone() }));
         match &wanted.machine {
+            // A client makes it with a machine's instance, or nobody does.
+            None if declaration.spec.provider.as_str() == EXTERNAL => Begun { reason: Reason::WaitsForMachine, events },
             None => {
                 events.push(Event::CreateRequested { base: Where::Anywhere, at: now });
                 Begun { reason: Reason::NewlyDeclared, events }
@@ -92,6 +94,11 @@ impl Provisioned for Volume {
 
     fn holds(state: &State) -> Option<&Name> {
         state.own.filesystem.as_ref()
+    }
+
+    /// What a client has made, only a client can destroy: it goes with the instance, or stays with its provider.
+    fn needs_undoing(state: &State) -> bool {
+        !state.is_external()
     }
 
     fn lost_since(state: &State) -> Option<Timestamp> {

@@ -3,6 +3,9 @@
 //!
 //! A volume that is made where a machine is waits, with no storage, until the storage supervisor names that machine's
 //! instance. It is attached to one machine at a time, and is not removed while a filesystem lives on it.
+//!
+//! A volume of provider `external` is made by a client of Juju's, with the instance of its machine; nobody is asked for it, nor
+//! to destroy it.
 
 mod decide;
 mod first_form;
@@ -19,7 +22,7 @@ pub use crate::storage::{Effect, Reason, Rejection, Removal};
 pub use own::{AtCreation, Leftovers, Own, OwnCommand, OwnEvent, OwnReport, Place, VolumeFacts, Where};
 pub use spec::{Claim, Spec, Wanted};
 
-use crate::storage;
+use crate::{storage, vocab::EXTERNAL};
 
 /// Volumes, as a kind of storage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,3 +34,16 @@ pub type Declaration = storage::Declaration<Volume>;
 pub type Command = storage::Command<Volume>;
 pub type Report = storage::Report<Volume>;
 pub type Event = storage::Event<Volume>;
+
+impl State {
+    /// Whether clients make it, with the instance of a machine.
+    pub fn is_external(&self) -> bool {
+        self.spec.as_ref().is_some_and(|spec| spec.provider.as_str() == EXTERNAL)
+    }
+
+    /// Whether it is there and goes with the instance that it came with.
+    pub fn goes_with_instance(&self) -> bool {
+        let is_there = self.is_external() && self.made().is_some();
+        is_there && self.own.facts.as_ref().is_none_or(|facts| !facts.persistent)
+    }
+}

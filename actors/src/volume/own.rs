@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ports::{AttachmentInfo, ProvisionedVolume},
-    vocab::{EffectId, InstanceId, Name, Timestamp, Zone},
+    vocab::{EffectId, InstanceId, Name, SizeMib, Timestamp, Zone},
 };
 
 /// What is true of volumes only.
@@ -107,6 +107,15 @@ pub enum OwnReport {
     Lost { effect: EffectId },
     /// Its provider shows it again.
     Found { effect: EffectId },
+    /// A client of Juju's has made it with the instance of the machine that it waits for.
+    CameWith {
+        place: Place,
+        /// The zone that the instance is in, if that is known.
+        zone: Option<Zone>,
+        volume_id: InstanceId,
+        size: SizeMib,
+        facts: VolumeFacts,
+    },
 }
 
 /// What happens to a volume only.

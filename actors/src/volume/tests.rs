@@ -5,20 +5,20 @@ use proptest::{collection::vec, prelude::*};
 
 use super::{
     AtCreation, Command, Declaration, Event, Leftovers, OwnCommand, OwnEvent, OwnReport, Place, Reason, Rejection,
-    Report, State, Volume, VolumeFacts, Wanted, Where,
+    Report, Spec, State, Volume, VolumeFacts, Wanted, Where,
 };
 use crate::{
     contract::{
         Decider, NoView,
         given::{Case, JOURNAL, after, case, hold},
     },
-    ports::AttachmentInfo,
+    ports::{AttachmentInfo, ProvisionedVolume},
     storage::tests::{
         NOW, Sample, attempt, by, creating, dead, dying, name, not_undone, owner, pool, promises_are_kept, provisioned,
         releasing, removed, reserved, short_of_patience, tried_on,
     },
     storage_rules::FromPool,
-    vocab::{EffectId, FaultCode, InstanceId, Timestamp, Zone},
+    vocab::{EffectId, FaultCode, InstanceId, SizeMib, Timestamp, Zone},
 };
 
 /// The reasons of volumes only.
@@ -35,6 +35,7 @@ pub(crate) const OWN: &[Reason] = &[
     Reason::StorageFound,
     Reason::StorageReturned,
     Reason::DeclaredAnew,
+    Reason::CameWithInstance,
 ];
 
 fn lost() -> Vec<Event> {
@@ -176,6 +177,55 @@ fn declarations() -> Vec<Case<State>> {
     ]
 }
 
+/// A volume of provider `external`, which waits for machine `web`.
+fn external() -> Vec<Event> {
+    let spec = Spec { provider: name("external"), ..Volume::spec(64) };
+    [vec![Event::Declared { spec }], placed().split_off(1)].concat()
+}
+
+fn came_with_instance() -> Command {
+    Command::Report(Report::Own(OwnReport::CameWith {
+        place: place(),
+        zone: Some(Zone("a".into())),
+        volume_id: InstanceId("v-1".into()),
+        size: SizeMib(65),
+        facts: told(),
+    }))
+}
+
+fn came() -> Vec<Event> {
+    let made = ProvisionedVolume {
+        effect: EffectId::of(JOURNAL, &Volume::stream(), Version(3)),
+        volume_id: InstanceId("v-1".into()),
+        size: SizeMib(65),
+    };
+    vec![
+        Event::CreateRequested { base: Where::At(place()), at: NOW },
+        Event::Created { made },
+        Event::Own(OwnEvent::SitedIn { zone: Zone("a".into()) }),
+        Event::Own(OwnEvent::Described { facts: told() }),
+    ]
+}
+
+fn of_clients() -> Vec<Case<State>> {
+    use Reason as R;
+    let spec = || Spec { provider: name("external"), ..Volume::spec(64) };
+    vec![
+        case(external(), came_with_instance(), Ok((R::CameWithInstance, came()))),
+        case([external(), came()].concat(), came_with_instance(), Ok((R::StaleReport, vec![]))),
+        case(placed(), came_with_instance(), Ok((R::StaleReport, vec![]))),
+        case(removed(), came_with_instance(), Err(Rejection::NotDeclared)),
+        // Without a machine nobody makes it, nor is anybody asked to.
+        case([], Declaration::of(spec()).into(), Ok((R::WaitsForMachine, vec![Event::Declared { spec: spec() }]))),
+        // Nobody is asked to destroy it.
+        case(
+            [external(), came()].concat(),
+            Command::Remove,
+            Ok((R::RemovalAsked, vec![Event::RemovalBegan, Event::Died, Event::Removed])),
+        ),
+    ]
+}
+
 fn endings() -> Vec<Case<State>> {
     use Reason as R;
     let with_filesystem = || Command::Own(OwnCommand::RemoveWithFilesystem);
@@ -227,7 +277,7 @@ fn endings() -> Vec<Case<State>> {
 #[test]
 fn every_reason_and_rejection_of_volumes_only_has_its_case() {
     let rejections = ["not-declared", "leaving", "immutable", "attached-elsewhere", "holds-filesystem", "protected"];
-    let cases = declarations().into_iter().chain(endings()).collect();
+    let cases = declarations().into_iter().chain(endings()).chain(of_clients()).collect();
     hold(&Volume::stream(), NOW, &short_of_patience(), cases, OWN, &rejections);
 }
 

@@ -2,10 +2,10 @@
 
 use bailiwick_actors::{
     machine::juju::{
-        Address, Command, Dependents, Device, Event, Hardware, NewInstance, Origin, Provisioned, Refusal, Said,
-        StatusOf,
+        Address, Command, CreatedAttachment, CreatedStorage, CreatedVolume, Dependents, Device, Event, Hardware,
+        NewInstance, Origin, Provisioned, Refusal, Said, StatusOf,
     },
-    vocab::InstanceId,
+    vocab::{InstanceId, Name, SizeMib},
 };
 
 use super::AT;
@@ -53,6 +53,23 @@ fn devices() -> Vec<Device> {
     }]
 }
 
+fn storage() -> Box<CreatedStorage> {
+    let volume = CreatedVolume {
+        id: InstanceId("vol-7".into()),
+        size: SizeMib(64),
+        hardware_id: text("serial-7"),
+        persistent: true,
+    };
+    let attachment = CreatedAttachment {
+        device_name: "sdb".into(),
+        device_link: "/dev/disk/by-id/serial-7".into(),
+        bus_address: "scsi@1:0.0.0".into(),
+        read_only: true,
+    };
+    let name: Name = "7-0".parse().expect("a name");
+    Box::new(CreatedStorage { volumes: [(name.clone(), volume)].into(), attachments: [(name, attachment)].into() })
+}
+
 fn statuses() -> [StatusOf; 3] {
     [StatusOf::Machine, StatusOf::Instance, StatusOf::Modification]
 }
@@ -73,7 +90,7 @@ pub(super) fn commands() -> impl Iterator<Item = Command> {
     };
     let others = [
         Command::SetPassword { salt: [1; 16], hash: [2; 32] },
-        Command::SetInstance(Box::new(new)),
+        Command::SetInstance(Box::new(new.clone())),
         Command::EnsureDead { dependents },
         Command::Remove,
         Command::MarkForRemoval,
@@ -81,6 +98,7 @@ pub(super) fn commands() -> impl Iterator<Item = Command> {
         Command::SetContainerTypes { types: vec!["lxd".into()] },
         Command::ObserveDevices { devices: devices() },
         Command::ReleaseAddresses,
+        Command::SetInstanceAndStorage { instance: Box::new(new), storage: storage() },
     ];
     statuses().into_iter().map(|of| Command::SetStatus { of, said: said() }).chain(others)
 }
@@ -99,6 +117,7 @@ pub(super) fn events() -> impl Iterator<Item = Event> {
         Event::ProfilesSet { profiles: vec!["default".into()] },
         Event::ContainerTypesSet { types: vec!["lxd".into()] },
         Event::DevicesSet { devices: devices() },
+        Event::StorageCreated { storage: storage() },
     ];
     statuses().into_iter().map(|of| Event::StatusSet { of, said: said(), at: AT }).chain(others)
 }

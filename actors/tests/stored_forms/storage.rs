@@ -183,12 +183,19 @@ pub(super) fn volume_declarations() -> [volume::Declaration; 5] {
     ]
 }
 
-pub(super) fn volume_reports() -> [volume::OwnReport; 3] {
+pub(super) fn volume_reports() -> [volume::OwnReport; 4] {
     use volume::OwnReport;
     [
         OwnReport::Made { attempt: 5, volume: volume_made(), facts: facts(), attached: Some(at_creation()) },
         OwnReport::Lost { effect: effect(2) },
         OwnReport::Found { effect: effect(2) },
+        OwnReport::CameWith {
+            place: place(),
+            zone: Some(Zone("a".into())),
+            volume_id: InstanceId("v-1".into()),
+            size: SizeMib(64),
+            facts: facts(),
+        },
     ]
 }
 
@@ -275,6 +282,7 @@ fn attachment<A: Attached>(spec: &A::Spec, target: &A::Target, info: &A::Info) -
             Command::TakeOver { target: Box::new(target.clone()), info: info.clone() },
             Command::Reattach,
             Command::RemoveForced,
+            Command::NoteGone { machine_effect: effect(2) },
         ],
     );
     all.extend(forms(

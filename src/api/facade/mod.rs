@@ -34,6 +34,7 @@ mod socket;
 mod tag;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod volumes;
 mod watchers;
 mod wire;
 mod write;

@@ -8,6 +8,7 @@ use super::{
     config::{text, user_data},
     fault::{Fault, NOT_FOUND},
     seen::{ALPHA, Application, Seen, Subnet, is_controller, units_on},
+    volumes::{self, ByMachine, Wanted},
     wire::{BaseOf, ProvisioningInfo, Topology, VolumeParams},
 };
 use crate::juju::{LxdProfile, MachineId};
@@ -18,7 +19,7 @@ use crate::juju::{LxdProfile, MachineId};
 /// If one of its spaces is no place for it.
 pub(super) fn information(
     seen: &Seen<'_>,
-    applications: &[Application],
+    (applications, storage): (&[Application], &ByMachine),
     (id, state): (&MachineId, &machine::State),
     version: u64,
 ) -> Result<ProvisioningInfo, Fault> {
@@ -55,12 +56,9 @@ pub(super) fn information(
     let base = state.spec.as_ref().and_then(|spec| spec.base.as_ref());
     let version_of = base.map(|base| base.channel.split('/').next().unwrap_or_default()).unwrap_or_default();
     let images = seen.images(version_of, constraints.arch.as_deref(), text(&config, "image-stream"));
-    let pool = constraints.root_disk_source.as_ref().and_then(|name| seen.model.storage_pools.get(name));
-    let root_disk = pool.map(|pool| VolumeParams {
-        provider: pool.provider.clone(),
-        attributes: pool.attributes.clone(),
-        ..VolumeParams::default()
-    });
+    let pool = constraints.root_disk_source.as_ref().and_then(|name| seen.pool(name));
+    let root_disk = pool.map(|(provider, attributes)| VolumeParams { provider, attributes, ..VolumeParams::default() });
+    let Wanted { volumes, attachments: volume_attachments } = volumes::wanted(seen, storage, id, state);
     let placement = state.spec.as_ref().and_then(|spec| spec.placement.as_ref()).map(ToString::to_string);
     let profile =
         |application: &&Application| seen.model.lxd_profiler && application.said.lxd_profile != LxdProfile::default();
@@ -69,6 +67,8 @@ pub(super) fn information(
         placement: if said.placement.is_empty() { placement.unwrap_or_default() } else { said.placement },
         jobs: jobs(state),
         root_disk,
+        volumes,
+        volume_attachments,
         tags: tags(seen, applications, id, state),
         image_metadata: images,
         endpoint_bindings: bindings,
@@ -96,11 +96,8 @@ fn tags(
     state: &machine::State,
 ) -> BTreeMap<String, String> {
     let units = units_on(applications, id);
-    let mut tags = BTreeMap::from([
-        ("juju-controller-uuid".to_owned(), seen.controller_uuid().to_string()),
-        ("juju-model-uuid".to_owned(), seen.model_uuid().to_string()),
-        ("juju-machine-id".to_owned(), format!("{}-{}", seen.model_name(), id.tag())),
-    ]);
+    let mut tags = seen.resource_tags();
+    tags.insert("juju-machine-id".to_owned(), format!("{}-{}", seen.model_name(), id.tag()));
     if is_controller(state) {
         tags.insert("juju-is-controller".to_owned(), "true".to_owned());
     }

@@ -15,6 +15,7 @@ use super::{
     provisioning,
     seen::{self, Application, Seen, instance_of, is_controller, sharing},
     tag::Tag,
+    volumes::ByMachine,
     wire::{
         ConstraintsOf, ContainersOf, Entities, FindToolsParams, Item, LifeOf, ManagerConfigParams, Maybe, One, Results,
         StatusOf, Tools,
@@ -151,9 +152,9 @@ pub(super) fn transient_errors(call: &Call<'_>) -> Called {
 
 pub(super) async fn provisioning_info(call: &Call<'_>) -> Called {
     let version = call.request.version;
-    let applications = call.look(|seen| seen.applications())?;
+    let (applications, storage) = call.look(|seen| (seen.applications(), ByMachine::of(seen)))?;
     each(call, |seen, id, state| {
-        let result = provisioning::information(seen, &applications, (id, state), version)?;
+        let result = provisioning::information(seen, (&applications, &storage), (id, state), version)?;
         Ok(One { result: Some(result) })
     })
     .await

@@ -6,7 +6,9 @@ use bailiwick_actors::{
     contract::Decider,
     document::{Content, ImageMetadata, Kind},
     machine::{self, Constraints, Instance, Job, juju::Hardware, juju_status},
+    storage_rules::{Attributes, Pool, ProviderType},
     vocab::{Life, Name, Outlook, SizeMib, Timestamp},
+    volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
 use serde::de::DeserializeOwned;
@@ -19,8 +21,8 @@ use super::{
     wire::{Image, StatusOf, Tools},
 };
 use crate::{
-    juju::{self, HostPort, MachineId},
-    view::Fleet,
+    juju::{self, HostPort, MachineId, VolumeId},
+    view::{Fleet, storage_config},
 };
 
 /// The space that there always is. Source: Juju.
@@ -208,16 +210,59 @@ impl<'f> Seen<'f> {
         self.fleet.documents.model().and_then(|model| model.says.agent_version.clone()).unwrap_or_default()
     }
 
-    /// The volumes that are attached to a machine and outlive it, as tags.
+    /// The volumes and filesystems that are attached to a machine and do not go with it, as tags.
     pub(super) fn lasting_storage(&self, state: &machine::State) -> Vec<String> {
-        state.attachments.iter().map(|volume| format!("volume-{volume}")).collect()
+        let goes_too = |volume: &&Name| self.fleet.volumes.get(volume.as_str()).is_some_and(volume::State::is_external);
+        let volumes = state.attachments.iter().filter(|volume| !goes_too(volume)).map(|it| format!("volume-{it}"));
+        volumes.chain(state.mounts.iter().map(|filesystem| format!("filesystem-{filesystem}"))).collect()
+    }
+
+    /// A volume that exists.
+    pub(super) fn volume(&self, id: &VolumeId) -> Option<&'f volume::State> {
+        self.fleet.volumes.get(id.name().as_str()).filter(|state| state.life.exists())
+    }
+
+    /// All volumes that exist and that clients see.
+    pub(super) fn volumes(&self) -> impl Iterator<Item = (VolumeId, &'f volume::State)> + use<'f> {
+        let all = self.fleet.volumes.iter().filter(|(_, folded)| folded.state.life.exists());
+        all.filter_map(|(name, folded)| Some((VolumeId::of_name(&name.parse().ok()?)?, &folded.state)))
+    }
+
+    /// The attachment of a volume to a machine.
+    pub(super) fn attachment(&self, machine: &Name, volume: &VolumeId) -> Option<&'f volume_attachment::State> {
+        let attachment = self.fleet.attachments.get(&format!("{machine}:{}", volume.name()));
+        attachment.filter(|state| state.life.exists())
+    }
+
+    /// The storage provider of a pool that clients take volumes from, and what the pool says beyond that.
+    pub(super) fn pool(&self, name: &str) -> Option<(String, Map<String, Value>)> {
+        let pools = storage_config(self.fleet).pools().ok()?;
+        let pool = pools.get(&name.parse().ok()?).ok()?;
+        (pool.provider() == ProviderType::External).then(|| provider_and_rest(pool.attributes().clone()))
+    }
+
+    /// The tags of whatever a client makes.
+    pub(super) fn resource_tags(&self) -> BTreeMap<String, String> {
+        BTreeMap::from([
+            ("juju-controller-uuid".to_owned(), self.controller_uuid().to_string()),
+            ("juju-model-uuid".to_owned(), self.model_uuid().to_string()),
+        ])
     }
 }
 
 /// What a document says; nothing if there is none.
 fn read<T: DeserializeOwned + Default>(json: Option<&str>) -> T {
     // It was read so before it was declared. What a later release wrote is as if it were not there.
-    json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+    let mut said: Value = json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_else(|| Map::new().into());
+    // An earlier release kept pools here; by now there is one place for them.
+    said.as_object_mut().map(|model| model.remove("storagePools"));
+    serde_json::from_value(said).unwrap_or_default()
+}
+
+/// What the attributes of a pool of clients say: the storage provider, in their words, and the rest.
+pub(super) fn provider_and_rest(mut attributes: Attributes) -> (String, Map<String, Value>) {
+    let provider = attributes.remove(Pool::PROVIDER).unwrap_or_default();
+    (provider, attributes.into_iter().map(|(name, value)| (name, value.into())).collect())
 }
 
 fn host_port(text: &str) -> Option<HostPort> {

@@ -91,10 +91,25 @@ taken! {
         display_name "display-name": String,
         nonce "nonce": String,
         characteristics "characteristics": Hardware,
-        volumes "volumes": Vec<Value>,
-        volume_attachments "volume-attachments": Map<String, Value>,
+        volumes "volumes": Vec<ToldVolume>,
+        volume_attachments "volume-attachments": BTreeMap<String, ToldAttachment>,
         network "network-config": Vec<NetworkConfig>,
         profiles "charm-profiles": Vec<String>,
+    }
+    VolumeInfo {
+        volume_id "volume-id": String,
+        hardware_id "hardware-id": String,
+        wwn "wwn": String,
+        size "size": u64,
+        persistent "persistent": bool,
+    }
+    ToldVolume { volume_tag "volume-tag": String, info "info": VolumeInfo }
+    ToldAttachment {
+        device_name "device-name": String,
+        device_link "device-link": String,
+        bus_address "bus-address": String,
+        read_only "read-only": bool,
+        plan_info "plan-info": Map<String, Value>,
     }
     InstancesInfo { machines "machines": Vec<InstanceInfo> }
     ProfileArg { entity "entity": Entity, profiles "profiles": Vec<String> }
@@ -246,6 +261,10 @@ pub(super) struct ProvisioningInfo {
     pub(super) jobs: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) root_disk: Option<VolumeParams>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) volumes: Vec<VolumeParams>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) volume_attachments: Vec<VolumeAttachmentParams>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) tags: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -300,6 +319,24 @@ pub(super) struct VolumeParams {
     pub(super) provider: String,
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub(super) attributes: Map<String, Value>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) tags: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) attachment: Option<VolumeAttachmentParams>,
+}
+
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct VolumeAttachmentParams {
+    pub(super) volume_tag: String,
+    pub(super) machine_tag: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) volume_id: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) instance_id: String,
+    pub(super) provider: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) read_only: bool,
 }
 
 #[derive(Debug, Default, Serialize)]

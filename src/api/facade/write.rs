@@ -21,6 +21,7 @@ use super::{
     identity::hashed,
     seen::{self, Application, Seen, units_on},
     tag::Tag,
+    volumes,
     wire::{
         Done, Entities, Entity, EntityStatus, InstanceInfo, InstancesInfo, Item, MachineContainersParams,
         MachineNetwork, NetworkConfig, Passwords, ProfileArgs, Results, Statuses,
@@ -344,11 +345,16 @@ pub(super) async fn set_instance(call: &Call<'_>) -> Called {
     let orders = call.look(|seen| {
         let one = |told: &InstanceInfo| {
             let id = there(call, seen, &told.tag)?;
-            if !told.volumes.is_empty() || !told.volume_attachments.is_empty() {
-                let message = format!("machine {id}: volumes that come with an instance are not recorded by this node");
-                return Err(Fault::new(NOT_SUPPORTED, message));
-            }
-            Ok((id, Command::SetInstance(Box::new(new_instance(told)?))))
+            let instance = Box::new(new_instance(told)?);
+            let storage = volumes::created(seen, &id, told).map_err(|fault| {
+                let Fault { message, code } = fault;
+                Fault::new(code, format!("cannot record provisioning info for {:?}: {message}", told.instance))
+            })?;
+            let command = match storage.is_empty() {
+                true => Command::SetInstance(instance),
+                false => Command::SetInstanceAndStorage { instance, storage: Box::new(storage) },
+            };
+            Ok((id, command))
         };
         machines.iter().map(one).collect()
     })?;
@@ -369,7 +375,7 @@ pub(super) async fn set_instance(call: &Call<'_>) -> Called {
 
 fn new_instance(told: &InstanceInfo) -> Result<NewInstance, Fault> {
     let text = [&told.instance, &told.display_name].into_iter().chain(&told.profiles).map(String::len).sum::<usize>();
-    fits(text + told.network.iter().map(bytes_of).sum::<usize>())?;
+    fits(text + told.network.iter().map(bytes_of).sum::<usize>() + volumes::bytes_of(told))?;
     if told.instance.len() > 255 {
         return Err(Fault::new(BAD_REQUEST, "an instance id has at most 255 bytes"));
     }

@@ -12,6 +12,7 @@ use super::{Obstacle, Portrait, Shown};
 use crate::view::{
     Fleet,
     blockers::{self, of_attachment, of_storage},
+    clients,
     declared::{self, of},
     diff::facts,
     filesystem_rows::{filesystem_attachment_row, filesystem_row},
@@ -116,6 +117,11 @@ impl Shown for volume_attachment::State {
     }
 
     fn blocked(&self, fleet: &Fleet, _stream: &StreamId) -> Vec<Obstacle> {
+        if clients::is_going(self) {
+            let machine = self.spec.as_ref().map(|spec| spec.machine.to_string()).unwrap_or_default();
+            let why = format!("it is attached until a client has deleted the instance of machine {machine}");
+            return vec![("its client".to_owned(), why, self.undoing().map(|effort| effort.since))];
+        }
         let is_going = matches!(self.link, volume_attachment::Link::Detaching { .. });
         of_attachment(self.life, Self::effort(self).filter(|_| is_going), "detach", fleet.time)
     }

@@ -39,10 +39,6 @@ const DIFFERENCES: &[Difference] = &[
         reason: "a space is a name, so that an empty one is refused at apply and never asked for",
         shown_by: Some("a_replica_set_has_seats_on_machines"),
     },
-    without_volumes("EnsureDead"),
-    without_volumes("InstanceId"),
-    without_volumes("ProvisioningInfo"),
-    without_volumes("SetInstanceInfo"),
     Difference {
         file: "storage",
         group: "timelines",
@@ -223,16 +219,6 @@ fn elsewhere() -> impl Iterator<Item = &'static Difference> {
 /// The difference that a case is about.
 pub(super) fn of(file: &str, group: &str, case: &Value) -> Option<&'static Difference> {
     rows().chain(elsewhere()).find(|it| it.file == file && it.group == group && (it.is_about)(case))
-}
-
-const fn without_volumes(group: &'static str) -> Difference {
-    Difference {
-        file: "facade",
-        group,
-        is_about: |case| case.pointer("/given/volumes").is_some(),
-        reason: "volumes that come with an instance are not built yet: a client that tells of some is refused",
-        shown_by: None,
-    }
 }
 
 /// Whether the text at this place begins so.

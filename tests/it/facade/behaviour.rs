@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Client, FacadeNode, Reply};
+use crate::up::eventually;
 
 /// A node with machine 0, whose instance clients make, and an account of a controller's agent.
 struct Lab {
@@ -156,15 +157,7 @@ fn a_machine_that_the_node_makes_itself_is_seen_and_not_ended_by_a_client() {
 
 /// Asks until what is told is as wanted.
 fn until<T: std::fmt::Debug>(what: &str, mut ask: impl FnMut() -> T, is_so: impl Fn(&T) -> bool) {
-    let mut last = None;
-    for _ in 0..2_000 {
-        let told = ask();
-        if is_so(&told) {
-            return;
-        }
-        last = Some(told);
-    }
-    panic!("{what}: {last:?}");
+    eventually(what, || is_so(&ask()));
 }
 
 #[test]

@@ -14,12 +14,14 @@ use bailiwick::{
         machine,
         ports::{Answer, BulkAnswer, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider},
         shell::AnyCommand,
-        vocab::{EffectId, Fault, InstanceId, Timestamp},
+        vocab::{EffectId, Fault, InstanceId, Name, Timestamp},
     },
     api::facade_testing,
+    clock::SystemClock,
     config::Network,
     manifest::{self, Source},
     plan::Prune,
+    providers::simulated::{SimulatedProvider, World},
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -74,9 +76,14 @@ impl FacadeNode {
 
     /// Gives a command to a machine.
     pub(crate) fn command(&self, machine: &str, command: machine::Command) {
+        self.ask(&format!("machine/{machine}"), command);
+    }
+
+    /// Gives a command to an entity.
+    pub(crate) fn ask(&self, stream: &str, command: impl Into<AnyCommand>) {
         let handle = self.handle();
-        let stream = format!("machine/{machine}").parse().expect("a name");
-        let answer = handle.wait(handle.ask(stream, AnyCommand::from(command), Uuid::new_v4())).expect("an answer");
+        let stream = stream.parse().expect("a name");
+        let answer = handle.wait(handle.ask(stream, command.into(), Uuid::new_v4())).expect("an answer");
         assert_ne!(answer.outcome, bailiwick::journal::Outcome::Refused, "{}", answer.text);
     }
 
@@ -105,7 +112,10 @@ fn start(dir: &TempDir) -> (Node, SocketAddr) {
     let listen = "127.0.0.1:0".parse().expect("an address");
     let mut config = Config::new(dir.path());
     config.network = Some(Network::new(listen));
-    config.machine_providers.insert("other".parse().expect("a name"), Arc::new(Other::default()));
+    let other: Name = "other".parse().expect("a name");
+    config.machine_providers.insert(other.clone(), Arc::new(Other::default()));
+    let volumes = SimulatedProvider::new(other.clone(), World::new(1), Arc::new(SystemClock::new()));
+    config.volume_providers.insert(other, Arc::new(volumes));
     let node = Node::start(config).expect("a node");
     let (address, _) = node.started().network.clone().expect("it listens");
     (node, address)

@@ -42,3 +42,5 @@ mod sinks;
 mod support;
 mod tour;
 mod upgrade;
+
+pub(crate) use support::eventually;

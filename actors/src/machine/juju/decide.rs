@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Command, Dependents, Event, NewInstance, Provisioned, Refusal, Said, State, StatusOf,
+    Command, CreatedStorage, Dependents, Event, NewInstance, Provisioned, Refusal, Said, State, StatusOf,
     network::{Device, merged},
 };
 use crate::{
@@ -32,7 +32,8 @@ pub(in crate::machine) fn decide(state: &State, command: &Command, facts: &Facts
             news(record.password != Some((*salt, *hash)), Event::PasswordSet { salt: *salt, hash: *hash })
         }
         Command::SetStatus { of, said } => set_status(state, *of, said, facts),
-        Command::SetInstance(new) => set_instance(state, new, facts),
+        Command::SetInstance(new) => set_instance(state, new, &CreatedStorage::default(), facts),
+        Command::SetInstanceAndStorage { instance, storage } => set_instance(state, instance, storage, facts),
         Command::EnsureDead { dependents } => ensure_dead(state, dependents, facts),
         Command::Remove => remove(state),
         Command::MarkForRemoval if state.life != Life::Dead => refuse(Refusal::NotDead),
@@ -99,7 +100,7 @@ fn set_status(state: &State, of: StatusOf, said: &Said, facts: &Facts<'_>) -> Ve
 }
 
 /// Once: what is there stays, also where the same is said again.
-fn set_instance(state: &State, new: &NewInstance, facts: &Facts<'_>) -> Verdict {
+fn set_instance(state: &State, new: &NewInstance, storage: &CreatedStorage, facts: &Facts<'_>) -> Verdict {
     let (Some(nonce), false) = (new.nonce, new.instance.0.is_empty()) else { return refuse(Refusal::NoInstanceId) };
     if !state.is_external() {
         return refuse(Refusal::NodeProvisions);
@@ -142,6 +143,10 @@ fn set_instance(state: &State, new: &NewInstance, facts: &Facts<'_>) -> Verdict 
     let devices = merged(&record.devices, &new.devices);
     if record.devices != devices {
         events.push(Happened::Client(Event::DevicesSet { devices }));
+    }
+    // What came with an earlier instance is not that of this one.
+    if record.storage != *storage {
+        events.push(Happened::Client(Event::StorageCreated { storage: Box::new(storage.clone()) }));
     }
     events.push(Happened::Created { instance, at: facts.now });
     Ok(Decision::because(Reason::ClientProvisioned, events))

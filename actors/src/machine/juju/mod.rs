@@ -11,6 +11,7 @@
 //! | a client ends its life (`EnsureDead`) | dead at once, unless something depends on it | refused |
 //! | a client has removed it (`Remove`) | gone | refused |
 //! | marked for clean-up | once it is dead | once it is dead; the node does that itself |
+//! | its volumes of that provider | come with its instance, and go with it | there are none |
 //! | statuses, password, profiles, containers, devices | as the client says | as the client says |
 //!
 //! What a client says is a command like any other: decided here, journaled with the client as its principal, and told by `why`.
@@ -19,6 +20,7 @@
 mod decide;
 mod network;
 mod record;
+mod storage;
 
 use serde::{Deserialize, Serialize};
 
@@ -26,12 +28,10 @@ pub(super) use decide::decide;
 pub use network::{Address, Device, Origin};
 pub(super) use record::evolve;
 pub use record::{Provisioned, Record, Status};
+pub use storage::{CreatedAttachment, CreatedStorage, CreatedVolume};
 
 use super::State;
-use crate::vocab::{InstanceId, Timestamp};
-
-/// The provider whose machines are made and removed by clients.
-pub const EXTERNAL: &str = "external";
+use crate::vocab::{EXTERNAL, InstanceId, Timestamp};
 
 /// What a client asks of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +56,8 @@ pub enum Command {
     ObserveDevices { devices: Vec<Device> },
     /// Its addresses are not used any more.
     ReleaseAddresses,
+    /// As `SetInstance`, with the volumes that came with it. Either both are recorded or nothing is.
+    SetInstanceAndStorage { instance: Box<NewInstance>, storage: Box<CreatedStorage> },
 }
 
 /// What a status is of.
@@ -121,13 +123,30 @@ pub struct Dependents {
 /// What a client told of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    PasswordSet { salt: [u8; 16], hash: [u8; 32] },
-    StatusSet { of: StatusOf, said: Said, at: Timestamp },
+    PasswordSet {
+        salt: [u8; 16],
+        hash: [u8; 32],
+    },
+    StatusSet {
+        of: StatusOf,
+        said: Said,
+        at: Timestamp,
+    },
     Provisioned(Box<Provisioned>),
     MarkedForRemoval,
-    ProfilesSet { profiles: Vec<String> },
-    ContainerTypesSet { types: Vec<String> },
-    DevicesSet { devices: Vec<Device> },
+    ProfilesSet {
+        profiles: Vec<String>,
+    },
+    ContainerTypesSet {
+        types: Vec<String>,
+    },
+    DevicesSet {
+        devices: Vec<Device>,
+    },
+    /// What came with its instance.
+    StorageCreated {
+        storage: Box<CreatedStorage>,
+    },
 }
 
 /// Why a client's wish is refused.

@@ -1,8 +1,10 @@
 //! What was told of a machine so far.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Device, Event, Hardware, Said, State, StatusOf};
+use super::{CreatedStorage, Device, Event, Hardware, Said, State, StatusOf};
 use crate::vocab::{InstanceId, Timestamp};
 
 /// What clients have told of a machine since it was declared.
@@ -18,6 +20,8 @@ pub struct Record {
     /// The types of containers that it can hold; none before that was told.
     pub container_types: Option<Vec<String>>,
     pub devices: Vec<Device>,
+    /// The volumes that came with its instance.
+    pub storage: CreatedStorage,
     /// It is dead, and waits to be cleaned up at its provider.
     pub marked: bool,
 }
@@ -48,6 +52,7 @@ static NOTHING: Record = Record {
     profiles: Vec::new(),
     container_types: None,
     devices: Vec::new(),
+    storage: CreatedStorage { volumes: BTreeMap::new(), attachments: BTreeMap::new() },
     marked: false,
 };
 
@@ -90,5 +95,6 @@ pub(in crate::machine) fn evolve(state: &mut State, event: &Event) {
         Event::ProfilesSet { profiles } => record.profiles.clone_from(profiles),
         Event::ContainerTypesSet { types } => record.container_types = Some(types.clone()),
         Event::DevicesSet { devices } => record.devices.clone_from(devices),
+        Event::StorageCreated { storage } => record.storage.clone_from(storage),
     }
 }

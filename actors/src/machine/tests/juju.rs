@@ -10,9 +10,12 @@ use crate::{
     },
     machine::{
         Command, Event, Hold, Instance, Job, Leaving, Reason as R, Rejection, Removal, Skipped, Spec,
-        juju::{self, Dependents, Device, Hardware, NewInstance, Provisioned, Refusal, Said, StatusOf},
+        juju::{
+            self, CreatedAttachment, CreatedStorage, CreatedVolume, Dependents, Device, Hardware, NewInstance,
+            Provisioned, Refusal, Said, StatusOf,
+        },
     },
-    vocab::{InstanceId, Life, Timestamp},
+    vocab::{InstanceId, Life, SizeMib, Timestamp},
 };
 
 fn external() -> Vec<Event> {
@@ -38,6 +41,25 @@ fn new(id: &str, nonce: Option<u8>) -> NewInstance {
 
 fn set_instance(id: &str, nonce: Option<u8>) -> Command {
     Command::Client(juju::Command::SetInstance(Box::new(new(id, nonce))))
+}
+
+fn storage() -> Box<CreatedStorage> {
+    let volume =
+        CreatedVolume { id: InstanceId("v-1".into()), size: SizeMib(64), hardware_id: None, persistent: false };
+    let attachment = CreatedAttachment { device_name: "sdb".into(), ..CreatedAttachment::default() };
+    Box::new(CreatedStorage { volumes: [(name("0"), volume)].into(), attachments: [(name("0"), attachment)].into() })
+}
+
+fn with_storage(id: &str) -> Command {
+    client(juju::Command::SetInstanceAndStorage { instance: Box::new(new(id, Some(7))), storage: storage() })
+}
+
+fn let_go() -> Event {
+    Event::InstanceLeft { effect: effect(2), why: Leaving::OperatorKeeps }
+}
+
+fn told_storage() -> Event {
+    Event::Client(juju::Event::StorageCreated { storage: storage() })
 }
 
 fn told_instance() -> Event {
@@ -96,6 +118,30 @@ fn instances() -> Vec<Case<State>> {
             external(),
             set_instance("i-1", Some(7)),
             Ok((R::ClientProvisioned, vec![told_instance(), Event::Created { instance: instance(2), at: NOW }])),
+        ),
+        // With its volumes, or not at all.
+        case(
+            external(),
+            with_storage("i-1"),
+            Ok((
+                R::ClientProvisioned,
+                vec![told_instance(), told_storage(), Event::Created { instance: instance(2), at: NOW }],
+            )),
+        ),
+        case(provisioned(), with_storage("i-1"), refused(Refusal::AlreadyProvisioned)),
+        // What came with an earlier instance, which an operator let go of, did not come with this one.
+        case(
+            then(provisioned(), [told_storage(), let_go()]),
+            set_instance("i-1", Some(7)),
+            Ok((
+                R::ClientProvisioned,
+                vec![
+                    Event::CreateRequested { at: NOW },
+                    told_instance(),
+                    Event::Client(juju::Event::StorageCreated { storage: Box::default() }),
+                    Event::Created { instance: instance(7), at: NOW },
+                ],
+            )),
         ),
         case(external(), set_instance("", Some(7)), refused(Refusal::NoInstanceId)),
         case(external(), set_instance("i-1", None), refused(Refusal::NoInstanceId)),

@@ -14,6 +14,7 @@
 
 mod claims;
 mod earlier_forms;
+mod external;
 mod filesystems;
 mod gone;
 mod known;

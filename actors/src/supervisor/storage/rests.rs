@@ -45,6 +45,12 @@ fn made_for<'v>(view: &'v View, volume: &str) -> Option<&'v Name> {
     view.volumes.get(volume)?.claim.as_ref().map(|by| &by.machine)
 }
 
+/// Where a volume was made that is to stay, and goes with the instance that it came with.
+fn came_with<'v>(view: &'v View, volume: &str) -> Option<&'v volume::Place> {
+    let state = view.volumes.get(volume).filter(|state| state.life == Life::Alive && state.goes_with_instance())?;
+    state.own.place.as_ref()
+}
+
 fn is_alive(life: Option<Life>) -> bool {
     life == Some(Life::Alive)
 }
@@ -60,6 +66,9 @@ fn of_volume(view: &View, volume: &Name, command: &volume::Command) -> Cites {
         Command::Claim(claim) => asked_by(view, &claim.by.machine),
         // What was made of it is what there is to keep.
         Command::Keep => goes_with(view, made_for(view, name)).fold(&view.volumes, name, &[Fact::Spec, Fact::Effect]),
+        Command::Remove if let Some(place) = came_with(view, name) => {
+            goes_with(view, Some(&place.machine)).fold(&view.volumes, name, &[Fact::Effect, Fact::Dependents])
+        }
         Command::Remove | Command::Own(volume::OwnCommand::RemoveWithFilesystem) => match made_for(view, name) {
             Some(machine) if is_alive(view.volumes.get(name).map(|state| state.life)) => {
                 goes_with(view, Some(machine)).fold(&view.volumes, name, &[Fact::Spec])
@@ -72,6 +81,9 @@ fn of_volume(view: &View, volume: &Name, command: &volume::Command) -> Cites {
         }
         Command::Own(volume::OwnCommand::Create { place })
         | Command::Own(volume::OwnCommand::CreateIn { place, .. }) => Cites::default()
+            .fold(&view.volumes, name, &[Fact::Spec])
+            .fold(&view.machines, place.machine.as_str(), &[Fact::Effect]),
+        Command::Report(Report::Own(volume::OwnReport::CameWith { place, .. })) => Cites::default()
             .fold(&view.volumes, name, &[Fact::Spec])
             .fold(&view.machines, place.machine.as_str(), &[Fact::Effect]),
         Command::Report(Report::Own(volume::OwnReport::Lost { .. })) => {
@@ -112,6 +124,11 @@ fn of_attachment(view: &View, machine: &Name, volume: &Name, command: &volume_at
             .fold(&view.volumes, volume.as_str(), &[Fact::Effect])
             .fold(&view.machines, machine.as_str(), &[Fact::Effect]),
         Command::Detach { .. } => instance_gone(view, machine, cites.fold(&view.attachments, &name, &[Fact::Request])),
+        Command::NoteGone { .. } => {
+            let is_there = view.machines.get(machine.as_str()).is_some_and(|state| state.life.exists());
+            let fact = if is_there { Fact::Effect } else { Fact::Life };
+            cites.fold(&view.attachments, &name, &[Fact::Effect]).fold(&view.machines, machine.as_str(), &[fact])
+        }
         Command::Reattach => own(view.session_version()).fold(&view.attachments, &name, &[Fact::Effect]),
         Command::Remove => why_detached(view, machine, volume, cites),
         _ => cites,
@@ -269,6 +286,10 @@ fn of_machine(view: &View, machine: &Name, command: &machine::Command) -> Cites 
             .fold(&view.attachments, &pair(machine, volume), &[Fact::Effect])
             .fold(&view.machines, machine.as_str(), &[Fact::Drain]),
         Command::ReleaseAttachment { volume } => match view.attachments.get(&pair(machine, volume)) {
+            // It goes with the instance, and the machine does not wait for that.
+            Some(state) if state.life.exists() => {
+                goes_with(view, Some(machine)).fold(&view.attachments, &pair(machine, volume), &[Fact::Effect])
+            }
             Some(_) => cites.fold(&view.attachments, &pair(machine, volume), &[Fact::Life]),
             None => goes_with(view, Some(machine)),
         },

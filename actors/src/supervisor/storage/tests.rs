@@ -2,6 +2,7 @@
 
 mod claims;
 mod devices;
+mod external;
 mod many;
 mod ordered_drain;
 mod returned;

@@ -2,12 +2,12 @@
 
 use bailiwick_journal::{StreamId, Version};
 
-use super::{View, claims, known::version, zones::elsewhere};
+use super::{View, claims, external, known::version, zones::elsewhere};
 use crate::{
     contract::Decider,
     machine,
     supervisor::Order,
-    vocab::{Life, Name},
+    vocab::{EXTERNAL, Life, Name},
     volume::{self, Place, Storage},
     volume_attachment::{self, Command, Link, Target},
 };
@@ -23,7 +23,9 @@ pub(super) fn volume(view: &View, volume: Name) -> Option<Order> {
         return view.orders.is_news(&order, folded.version).then_some(order);
     }
     let command = match (state.life, &state.storage) {
+        (Life::Alive, Storage::None) if state.is_external() => external::came_with(view, &volume, state)?,
         (Life::Alive, Storage::None) => create(view, state)?,
+        (Life::Alive, Storage::Provisioned { .. }) if external::goes(view, state) => volume::Command::Remove,
         (Life::Alive | Life::Dying, Storage::Provisioned { made, .. }) => {
             let effect = made.effect;
             let is_lost = view.absence(&volume, effect).is_some_and(|absence| absence.is_confirmed);
@@ -72,7 +74,9 @@ pub(super) fn attachment(view: &View, stream: &StreamId, machine: &Name, volume:
     let made = view.volumes.get(volume.as_str());
     let zone = made.filter(|_| folded.state.life == Life::Alive);
     let zone = zone.and_then(|made| zone_noted(view, machine, volume, made));
-    let noted = zone.or_else(|| detachment_noted(view, &folded.state, machine, volume));
+    let noted = zone
+        .or_else(|| detachment_noted(view, &folded.state, machine, volume))
+        .or_else(|| external::let_go(view, &folded.state, machine, volume));
     let Some(command) = next(view, &folded.state, stream, machine, volume, made) else {
         return noted.into_iter().collect();
     };
@@ -138,6 +142,9 @@ fn next(
     volume: &Name,
     made: Option<&volume::State>,
 ) -> Option<Command> {
+    if attachment.is_external() && !external::is_there(view, attachment, machine) {
+        return attachment.target().map(|target| Command::NoteGone { machine_effect: target.machine_effect });
+    }
     match attachment.life {
         Life::Alive => (),
         // It was told already, unless it came to be dying in another way.
@@ -184,6 +191,10 @@ fn next(
             if made.is_some_and(|state| state.own.lost.is_some()) {
                 return None;
             }
+            if made.is_some_and(volume::State::is_external) {
+                let info = external::attached(view, machine, volume)?;
+                return Some(Command::TakeOver { target, info });
+            }
             let at_creation = made.and_then(|state| state.own.at_creation.as_ref().zip(state.own.place.as_ref()));
             match at_creation {
                 Some((made, place)) if made.machine == *machine && place.machine_effect == target.machine_effect => {
@@ -199,7 +210,9 @@ fn next(
                 return Some(Command::Detach { machine_effect: then.machine_effect });
             }
             let is_attached = matches!(attachment.link, Link::Attached { .. });
-            let is_due = is_attached && target.is_some() && view.is_of_earlier_session(stream);
+            // Nobody could be asked whether it still is.
+            let is_asked = target.as_ref().is_some_and(|target| target.provider.as_str() != EXTERNAL);
+            let is_due = is_attached && is_asked && view.is_of_earlier_session(stream);
             is_due.then_some(Command::Reattach)
         }
         Link::Detaching { .. } => None,

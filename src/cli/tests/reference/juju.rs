@@ -42,13 +42,6 @@ pub(super) fn sections() -> Vec<Section> {
             "true",
             "whether the provider gives instances LXD profiles, which `ProvisioningInfo` then names",
         ),
-        row(
-            "storagePools",
-            "mapping",
-            Default("{}"),
-            "{fast: {provider: static}}",
-            "provider and attributes of each storage pool",
-        ),
         row("vlans", "mapping", Default("{}"), "{10.0.1.0/24: 42}", "the VLAN of each subnet, by its cidr"),
         row(
             "agentBinaries",

@@ -1,5 +1,7 @@
 //! The state that a case begins with, loaded by manifests and by what clients say; and what happens beside the connection.
 
+mod volumes;
+
 use std::collections::BTreeSet;
 
 use bailiwick::{
@@ -55,10 +57,12 @@ impl Given {
         let machines = given["machines"].as_object().cloned().unwrap_or_default();
         documents.extend(machine_documents(&machines));
         node.apply(&documents);
+        volumes::declare(&node, given);
         let this = Self { node, model, spec: spec.into() };
         for (id, machine) in &machines {
-            this.tell(id, machine);
+            this.tell(id, machine, given);
         }
+        volumes::settle(&this.node, given);
         for (tag, password) in given["passwords"].as_object().into_iter().flatten() {
             let mut client = this.node.client(&this.model, "controller-0");
             said(&mut client, "SetPasswords", &json!({"changes": [{"tag": tag, "password": password}]}));
@@ -73,15 +77,17 @@ impl Given {
     }
 
     /// What clients have said of a machine.
-    fn tell(&self, id: &str, machine: &Value) {
+    fn tell(&self, id: &str, machine: &Value, given: &Value) {
         let strange = machine.as_object().into_iter().flatten().find(|(key, _)| !KNOWN.contains(&key.as_str()));
         assert!(strange.is_none(), "the runner does not understand {strange:?} of machine {id}");
         let tag = format!("machine-{}", id.replace('/', "-"));
         let mut client = self.node.client(&self.model, &tag);
         if let Some(instance) = machine.get("instance") {
+            let (volumes, attachments) = volumes::came_with(given, id);
             let info = json!({
                 "tag": tag, "instance-id": instance["id"], "nonce": instance["nonce"],
                 "characteristics": instance["hardware"], "charm-profiles": machine["charm_profiles"],
+                "volumes": volumes, "volume-attachments": attachments,
             });
             said(&mut client, "SetInstanceInfo", &json!({"machines": [info]}));
         }
@@ -141,7 +147,7 @@ impl Given {
                         other => other.as_object().cloned().unwrap_or_default(),
                     };
                     self.node.apply(&machine_documents(&machines));
-                    machines.iter().for_each(|(id, machine)| self.tell(id, machine));
+                    machines.iter().for_each(|(id, machine)| self.tell(id, machine, &Value::Null));
                 }
                 "set_life" => about.as_object().into_iter().flatten().for_each(|(id, life)| {
                     self.set_life(id, life.as_str().unwrap_or_default());
@@ -185,6 +191,10 @@ impl Given {
         };
         for (what, expected) in state.as_object().into_iter().flatten() {
             let found = match what.as_str() {
+                "volumes" => {
+                    volumes::check(&self.node, expected);
+                    continue;
+                }
                 "removals" => {
                     let marked =
                         |id: &&Value| of(id.as_str().unwrap_or_default(), &|it| json!(it.record().marked)) == true;
@@ -229,7 +239,6 @@ fn model_spec(given: &Value, uuid: &str) -> Value {
         "uuid": uuid,
         "config": config,
         "controller": {"uuid": controller["uuid"].as_str().unwrap_or(CONTROLLER)},
-        "storagePools": given["storage_pools"].as_object().cloned().unwrap_or_default(),
         "agentBinaries": given["agent_binaries"].as_array().cloned().unwrap_or_default(),
         "containerAddresses": model["container_addresses"] == true,
         "lxdProfiler": model["lxd_profiler"] == true,
