@@ -8,5 +8,5 @@ mod volumes;
 
 pub(crate) use self::{
     client::{Client, Reply},
-    node::FacadeNode,
+    node::{FacadeNode, attachment, document},
 };

@@ -38,6 +38,8 @@ fn each_of_our_own_cases_passes() {
             "cases machine-reconcile/create: 1/1\n  put to the living node: 1",
             "cases machine-reconcile/healthy: 3/3\n  put to the living node: 3",
             "cases machine-reconcile/health: 2/2\n  put to the living node: 2",
+            "cases facade/ProvisioningInfo: 3/3\n  put to the living node: 3",
+            "cases facade/EnsureDead: 1/1\n  put to the living node: 1",
         ]
     );
 }

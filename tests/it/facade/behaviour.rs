@@ -11,7 +11,7 @@ use bailiwick::{
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Client, FacadeNode, Reply};
+use super::{Client, FacadeNode, Reply, document};
 use crate::up::eventually;
 
 /// A node with machine 0, whose instance clients make, and an account of a controller's agent.
@@ -80,10 +80,6 @@ impl Lab {
 
 fn hash_of(token: &str) -> String {
     blake3::hash(token.as_bytes()).to_hex().to_string()
-}
-
-fn document(kind: &str, name: &str, spec: &Value) -> Value {
-    json!({"apiVersion": "bailiwick/v1", "kind": kind, "metadata": {"name": name}, "spec": spec})
 }
 
 fn done(reply: Reply) -> Value {

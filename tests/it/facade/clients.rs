@@ -14,7 +14,8 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::FacadeNode;
+use super::{FacadeNode, attachment, document};
+use crate::up::eventually;
 
 const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/facade");
 
@@ -118,7 +119,8 @@ fn talk(mut command: Command, typed: &str) {
         assert_eq!(errors, expected(method), "{method}");
     }
     client.expect(typed);
-    client.expect(r#"watches ["0"]"#);
+    watches(&client.hear(), &["0", "1"]);
+    eventually("the volume of machine 1 is attached", || is_attached(&node));
     node.apply(&[document("Machine", "7", &json!({"provider": "external"}))]);
     client.tell("changed");
     client.expect(r#"told ["7"]"#);
@@ -126,9 +128,24 @@ fn talk(mut command: Command, typed: &str) {
     node.restart();
     client.tell(&node.address.to_string());
     assert!(client.hear().starts_with("ended"));
-    let watches = client.hear();
-    assert!(watches == r#"watches ["0", "7"]"# || watches == r#"watches ["0","7"]"#, "{watches}");
+    watches(&client.hear(), &["0", "1", "7"]);
     client.expect("done");
+}
+
+/// A client has these in its first look.
+#[track_caller]
+fn watches(line: &str, expected: &[&str]) {
+    let seen = line.strip_prefix("watches ").unwrap_or_else(|| panic!("{line}"));
+    assert_eq!(serde_json::from_str::<Vec<String>>(seen).expect("names"), expected);
+}
+
+/// Whether the volume that came with machine 1 is as the client has said.
+fn is_attached(node: &FacadeNode) -> bool {
+    let path = node.handle().look(|fleet| {
+        let (_, info) = fleet.attachments.get("1:1-0")?.attached()?;
+        Some(info.path.clone())
+    });
+    path.expect("looked").as_deref() == Some("/dev/sdb")
 }
 
 /// What a call is told of machine 0, which is a controller with an instance and a container.
@@ -150,10 +167,14 @@ fn expected(method: &str) -> Vec<&'static str> {
 fn given(node: &FacadeNode, model: &str) {
     let hash = blake3::hash(b"token-of-ada").to_hex().to_string();
     let agent = json!({"version": "3.6.1-ubuntu-amd64", "url": "https://agents.example/3.6.1"});
+    node.pool("fast", &[("provider", "static")]);
     node.apply(&[
         document("JujuModel", "default", &json!({"agentBinaries": [agent]})),
         document("Machine", "0", &json!({"provider": "external", "jobs": ["host-units", "manage-model"]})),
         document("Machine", "0-lxd-0", &json!({"provider": "external"})),
+        document("Machine", "1", &json!({"provider": "external"})),
+        document("Volume", "1-0", &json!({"pool": "fast", "size": "64M", "machine": "1"})),
+        attachment("1", "1-0"),
         document("Account", "ada", &json!({"role": "admin", "tokens": [{"id": "00000001", "hash": hash}]})),
     ]);
     let mut agent = node.client(model, "machine-0");
@@ -161,8 +182,4 @@ fn given(node: &FacadeNode, model: &str) {
     agent.call("SetInstanceInfo", &json!({"machines": [info]})).expect("told");
     let password = json!({"tag": "machine-0", "password": "password-of-machine-zero-12345"});
     agent.call("SetPasswords", &json!({"changes": [password]})).expect("told");
-}
-
-fn document(kind: &str, name: &str, spec: &Value) -> Value {
-    json!({"apiVersion": "bailiwick/v1", "kind": kind, "metadata": {"name": name}, "spec": spec})
 }

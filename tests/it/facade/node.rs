@@ -11,9 +11,10 @@ use std::{
 use bailiwick::{
     Config, Handle, Node,
     actors::{
-        machine,
+        machine, policy,
         ports::{Answer, BulkAnswer, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider},
         shell::AnyCommand,
+        storage_rules::{PoolSettings, ProviderType},
         vocab::{EffectId, Fault, InstanceId, Name, Timestamp},
     },
     api::facade_testing,
@@ -23,7 +24,7 @@ use bailiwick::{
     plan::Prune,
     providers::simulated::{SimulatedProvider, World},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -79,6 +80,14 @@ impl FacadeNode {
         self.ask(&format!("machine/{machine}"), command);
     }
 
+    /// Makes a pool that clients take volumes from.
+    pub(crate) fn pool(&self, name: &str, attributes: &[(&str, &str)]) {
+        let attributes = attributes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        let settings = PoolSettings { provider: ProviderType::External, attributes };
+        let name = name.parse().expect("the name of a pool");
+        self.ask("policy/default", policy::Command::CreatePool { name, settings });
+    }
+
     /// Gives a command to an entity.
     pub(crate) fn ask(&self, stream: &str, command: impl Into<AnyCommand>) {
         let handle = self.handle();
@@ -119,6 +128,19 @@ fn start(dir: &TempDir) -> (Node, SocketAddr) {
     let node = Node::start(config).expect("a node");
     let (address, _) = node.started().network.clone().expect("it listens");
     (node, address)
+}
+
+/// A manifest.
+pub(crate) fn document(kind: &str, name: &str, spec: &Value) -> Value {
+    json!({"apiVersion": "bailiwick/v1", "kind": kind, "metadata": {"name": name}, "spec": spec})
+}
+
+/// The manifest of a volume's attachment.
+pub(crate) fn attachment(machine: &str, volume: &str) -> Value {
+    json!({
+        "apiVersion": "bailiwick/v1", "kind": "VolumeAttachment",
+        "spec": {"machine": machine, "volume": volume},
+    })
 }
 
 /// A provider that makes machines at once.

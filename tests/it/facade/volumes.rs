@@ -1,10 +1,6 @@
 //! Volumes that clients make with the instances of machines, from their declaration to their end.
 
 use bailiwick::{
-    actors::{
-        policy,
-        storage_rules::{PoolSettings, ProviderType},
-    },
     manifest::{self, Source},
     plan::Prune,
     view,
@@ -12,7 +8,7 @@ use bailiwick::{
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Client, FacadeNode};
+use super::{Client, FacadeNode, attachment, document};
 use crate::up::eventually;
 
 struct Lab {
@@ -20,25 +16,11 @@ struct Lab {
     model: String,
 }
 
-fn document(kind: &str, name: &str, spec: &Value) -> Value {
-    json!({"apiVersion": "bailiwick/v1", "kind": kind, "metadata": {"name": name}, "spec": spec})
-}
-
-fn attachment(machine: &str, volume: &str) -> Value {
-    json!({
-        "apiVersion": "bailiwick/v1", "kind": "VolumeAttachment", "metadata": {},
-        "spec": {"machine": machine, "volume": volume},
-    })
-}
-
 impl Lab {
     /// Machine 5 waits for a client, with volume 0, from a pool of clients.
     fn new() -> Self {
         let node = FacadeNode::start();
-        let attributes = [("provider", "static"), ("tier", "gold")].map(|(key, value)| (key.into(), value.into()));
-        let settings = PoolSettings { provider: ProviderType::External, attributes: attributes.into() };
-        let name = "fast".parse().expect("a pool");
-        node.ask("policy/default", policy::Command::CreatePool { name, settings });
+        node.pool("fast", &[("provider", "static"), ("tier", "gold")]);
         node.apply(&[
             document("Machine", "5", &json!({"provider": "external"})),
             document("Volume", "0", &json!({"pool": "fast", "size": "64M", "machine": "5"})),

@@ -136,7 +136,7 @@ fn a_provider_that_is_not_there_is_refused_before_anything_is_applied() {
     let nowhere = "---\napiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: z}\nspec: {provider: nowhere}\n";
     let file = lab.manifest("it.yaml", format!("{TWO_MACHINES}{nowhere}"));
     let ran = lab.run(&["up", &file, "--once"]).code(5);
-    ran.says("error[no-provider]").says("machine/z names provider nowhere").says("this node has external, local");
+    ran.says("error[no-provider]").says("machine/z names provider nowhere").says("this node has local");
     let plan = lab.run(&["plan", &file, "-o", "json"]).code(2);
     assert_eq!(steps(&plan), ["create machine/a", "create machine/b", "create machine/z"], "nothing was applied");
     assert_eq!(json(&plan)["notes"][0], "no node is running; a running one may refuse some of these changes");

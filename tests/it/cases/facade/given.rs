@@ -10,7 +10,7 @@ use bailiwick::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::facade::{Client, FacadeNode};
+use crate::facade::{Client, FacadeNode, document};
 
 /// The model and controller where a case does not say. Source: the cases that do.
 const MODEL: &str = "deadbeef-0bad-400d-8000-4b1d0d06f00d";
@@ -48,7 +48,7 @@ impl Given {
         let node = FacadeNode::start();
         let model = given["model"]["uuid"].as_str().unwrap_or(MODEL).to_owned();
         let spec = model_spec(given, &model);
-        let mut documents = vec![document("JujuModel", "default", spec.clone())];
+        let mut documents = vec![document("JujuModel", "default", &spec.clone())];
         documents.extend(spaces(given));
         documents.extend(subnets(given));
         documents.extend(images(given));
@@ -162,7 +162,7 @@ impl Given {
                     for (key, value) in config {
                         spec["config"][key] = value;
                     }
-                    self.node.apply(&[document("JujuModel", "default", spec.clone())]);
+                    self.node.apply(&[document("JujuModel", "default", &spec.clone())]);
                 }
                 other => return Err(format!("the runner does not understand the event {other:?}")),
             }
@@ -225,10 +225,6 @@ fn name(id: &str) -> String {
     id.replace('/', "-")
 }
 
-fn document(kind: &str, name: &str, spec: Value) -> Value {
-    json!({"apiVersion": "bailiwick/v1", "kind": kind, "metadata": {"name": name}, "spec": spec})
-}
-
 fn model_spec(given: &Value, uuid: &str) -> Value {
     let (model, controller) = (&given["model"], &given["controller"]);
     let mut config = model["config"].as_object().cloned().unwrap_or_default();
@@ -266,8 +262,8 @@ fn spaces(given: &Value) -> Vec<Value> {
         given["subnets"].as_array().into_iter().flatten().map(|it| it["space"].as_str().unwrap_or("alpha"));
     let names: BTreeSet<&str> = declared.keys().map(String::as_str).chain(of_subnets).collect();
     let space = |name: &str| match declared.get(name).and_then(|it| it["provider_id"].as_str()).unwrap_or_default() {
-        "" => document("Space", name, json!({})),
-        id => document("Space", name, json!({"providerId": id})),
+        "" => document("Space", name, &json!({})),
+        id => document("Space", name, &json!({"providerId": id})),
     };
     names.into_iter().map(space).collect()
 }
@@ -282,7 +278,7 @@ fn subnets(given: &Value) -> Vec<Value> {
         if let Some(id) = subnet["provider_id"].as_str().filter(|id| !id.is_empty()) {
             spec["providerId"] = json!(id);
         }
-        document("Subnet", &format!("subnet-{at}"), spec)
+        document("Subnet", &format!("subnet-{at}"), &spec)
     };
     given["subnets"].as_array().into_iter().flatten().enumerate().map(subnet).collect()
 }
@@ -302,7 +298,7 @@ fn images(given: &Value) -> Vec<Value> {
             .filter(|(_, it)| !it.is_null())
             .map(|(k, v)| (k.clone(), v.clone()))
             .collect();
-        document("ImageMetadata", &format!("image-{at}"), spec.into())
+        document("ImageMetadata", &format!("image-{at}"), &spec.into())
     };
     given["image_metadata"].as_array().into_iter().flatten().enumerate().map(image).collect()
 }
@@ -319,7 +315,7 @@ fn applications(given: &Value) -> Vec<Value> {
                 spec[to] = value.clone();
             }
         }
-        document("JujuApplication", name, spec)
+        document("JujuApplication", name, &spec)
     };
     given["applications"].as_object().into_iter().flatten().map(application).collect()
 }
@@ -328,7 +324,7 @@ fn accounts(given: &Value) -> Vec<Value> {
     let account = |(at, (tag, user)): (usize, (&String, &Value))| {
         let name = tag.strip_prefix("user-").unwrap_or(tag);
         let hash = blake3::hash(user["password"].as_str().unwrap_or_default().as_bytes()).to_hex().to_string();
-        document("Account", name, json!({"role": "admin", "tokens": [{"id": format!("{at:08x}"), "hash": hash}]}))
+        document("Account", name, &json!({"role": "admin", "tokens": [{"id": format!("{at:08x}"), "hash": hash}]}))
     };
     given["users"].as_object().into_iter().flatten().enumerate().map(account).collect()
 }
@@ -346,7 +342,7 @@ fn machine_documents(machines: &Map<String, Value>) -> Vec<Value> {
         if machine["controller"] == true || jobs.clone().any(|job| job == "JobManageModel") {
             spec["jobs"] = json!(["host-units", "manage-model"]);
         }
-        documents.push(document("Machine", &name(id), spec));
+        documents.push(document("Machine", &name(id), &spec));
         let mut said = json!({});
         for (from, to) in [
             ("constraints", "constraints"),
@@ -359,7 +355,7 @@ fn machine_documents(machines: &Map<String, Value>) -> Vec<Value> {
             }
         }
         if said != json!({}) {
-            documents.push(document("JujuMachine", &name(id), said));
+            documents.push(document("JujuMachine", &name(id), &said));
         }
     }
     documents

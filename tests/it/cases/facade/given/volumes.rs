@@ -1,13 +1,13 @@
 //! The volumes that a case begins with: those that a client makes with an instance, and those of the node itself.
 
-use bailiwick::actors::{
-    policy,
-    storage_rules::{PoolSettings, ProviderType},
-};
+use bailiwick::actors::storage_rules::ProviderType;
 use serde_json::{Map, Value, json};
 
-use super::{document, name, said};
-use crate::{facade::FacadeNode, up::eventually};
+use super::{name, said};
+use crate::{
+    facade::{FacadeNode, attachment, document},
+    up::eventually,
+};
 
 /// All that a volume may be given.
 const KNOWN: [&str; 6] = ["machine", "size", "pool", "detachable", "attached", "info"];
@@ -18,15 +18,24 @@ fn all(given: &Value) -> impl Iterator<Item = (&String, &Value)> {
     given["volumes"].as_object().into_iter().flatten()
 }
 
-/// What a client made, or would make. What outlives a machine and can be detached from it is made by the node.
-fn is_of_clients(volume: &Value) -> bool {
-    volume["detachable"] != true
+/// What a client made, or would make. What outlives a machine and can be detached from it is made by the node, as is what the
+/// cloud does not manage itself.
+fn is_of_clients(given: &Value, volume: &Value) -> bool {
+    let pool = volume["pool"].as_str().unwrap_or_default();
+    let provider = given["storage_pools"][pool]["provider"].as_str().unwrap_or(pool);
+    let is_managed = |all: &Vec<Value>| all.iter().any(|it| it == provider);
+    volume["detachable"] != true && given["storage_providers"].as_array().is_none_or(is_managed)
 }
 
 /// Whether it is there although its machine has no instance.
 fn is_from_earlier(given: &Value, volume: &Value) -> bool {
     let machine = volume["machine"].as_str().unwrap_or_default();
     volume.get("info").is_some() && given["machines"][machine].get("instance").is_none()
+}
+
+/// What a pool is called here: a node has one of its own for each type of provider that it knows.
+fn pool_name(pool: &str) -> String {
+    if pool.parse::<ProviderType>().is_ok() { format!("clients-{pool}") } else { pool.to_owned() }
 }
 
 /// Declares them, and the pools that they come from.
@@ -42,38 +51,34 @@ pub(super) fn declare(node: &FacadeNode, given: &Value) {
         pools.entry(pool).or_insert_with(|| json!({"provider": pool}));
     }
     for (pool, settings) in &pools {
-        let text = |(key, value): (&String, &Value)| (key.clone(), value.as_str().expect("a text").to_owned());
-        let provider = ("provider".to_owned(), settings["provider"].as_str().unwrap_or_default().to_owned());
-        let attributes = settings["attributes"].as_object().into_iter().flatten().map(text).chain([provider]).collect();
-        let settings = PoolSettings { provider: ProviderType::External, attributes };
-        let name = pool.parse().expect("the name of a pool");
-        node.ask("policy/default", policy::Command::CreatePool { name, settings });
+        let text = |(key, value): (&'_ String, &'_ Value)| (key.clone(), value.as_str().expect("a text").to_owned());
+        let said: Vec<(String, String)> = settings["attributes"].as_object().into_iter().flatten().map(text).collect();
+        let provider = ("provider", settings["provider"].as_str().unwrap_or_default());
+        let said = said.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        node.pool(&pool_name(pool), &said.chain([provider]).collect::<Vec<_>>());
     }
     let mut documents = Vec::new();
     if all(given).any(|(_, volume)| is_from_earlier(given, volume)) {
-        documents.push(document("Machine", EARLIER, json!({"provider": "external"})));
+        documents.push(document("Machine", EARLIER, &json!({"provider": "external"})));
     }
     for (id, volume) in all(given) {
         let machine = name(volume["machine"].as_str().unwrap_or_default());
         let size = format!("{}M", volume["size"]);
         let at = if is_from_earlier(given, volume) { EARLIER } else { machine.as_str() };
-        documents.push(match is_of_clients(volume) {
-            true => document("Volume", &name(id), json!({"size": size, "pool": volume["pool"], "machine": at})),
-            false => document("Volume", &name(id), json!({"size": size, "provider": "other"})),
+        documents.push(match is_of_clients(given, volume) {
+            true => document(
+                "Volume",
+                &name(id),
+                &json!({"size": size, "pool": pool_name(volume["pool"].as_str().unwrap_or_default()), "machine": at}),
+            ),
+            false => document("Volume", &name(id), &json!({"size": size, "provider": "other"})),
         });
-        documents.push(attachment(at, id));
+        documents.push(attachment(at, &name(id)));
     }
     if !documents.is_empty() {
         node.apply(&documents);
     }
     bring_about_the_earlier(node, given);
-}
-
-fn attachment(machine: &str, volume: &str) -> Value {
-    let volume = name(volume);
-    let mut document = document("VolumeAttachment", "unused", json!({"machine": machine, "volume": volume}));
-    document["metadata"] = json!({});
-    document
 }
 
 /// What was made with a machine that is gone is there, and attached to nothing.
@@ -84,10 +89,12 @@ fn bring_about_the_earlier(node: &FacadeNode, given: &Value) {
     }
     let model = given["model"]["uuid"].as_str().unwrap_or(super::MODEL);
     let mut client = node.client(model, "controller-0");
-    let (mut volumes, attachments) = told(earlier.iter().copied());
+    let (mut volumes, _) = told(earlier.iter().copied());
     for volume in &mut volumes {
         volume["info"]["persistent"] = json!(true);
     }
+    let attachments: Map<String, Value> =
+        earlier.iter().map(|(id, _)| (format!("volume-{}", name(id)), json!({}))).collect();
     let tag = format!("machine-{EARLIER}");
     let info = json!({
         "tag": tag, "instance-id": "earlier", "nonce": "earlier", "volumes": volumes, "volume-attachments": attachments,
@@ -103,7 +110,7 @@ fn bring_about_the_earlier(node: &FacadeNode, given: &Value) {
     };
     eventually("the earlier volumes are free", || earlier.iter().all(|(id, _)| is_free(id)));
     let machine = |volume: &Value| name(volume["machine"].as_str().unwrap_or_default());
-    let documents: Vec<Value> = earlier.iter().map(|(id, volume)| attachment(&machine(volume), id)).collect();
+    let documents: Vec<Value> = earlier.iter().map(|(id, volume)| attachment(&machine(volume), &name(id))).collect();
     node.apply(&documents);
 }
 
@@ -113,7 +120,7 @@ fn told<'g>(volumes: impl Iterator<Item = (&'g String, &'g Value)>) -> (Vec<Valu
     for (id, volume) in volumes {
         let tag = format!("volume-{}", name(id));
         created.push(json!({"volume-tag": tag, "info": volume["info"]}));
-        if volume["attached"] != false {
+        if volume["attached"] == true {
             attached.insert(tag, json!({}));
         }
     }
@@ -134,7 +141,7 @@ pub(super) fn came_with(given: &Value, id: &str) -> (Vec<Value>, Map<String, Val
 pub(super) fn settle(node: &FacadeNode, given: &Value) {
     for (id, volume) in all(given).filter(|(_, volume)| volume.get("info").is_some()) {
         let machine = name(volume["machine"].as_str().unwrap_or_default());
-        if !is_from_earlier(given, volume) && volume["attached"] != false {
+        if !is_from_earlier(given, volume) && volume["attached"] == true {
             eventually("a volume is attached", || is_attached(node, &machine, id));
         }
     }
