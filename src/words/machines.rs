@@ -3,7 +3,7 @@
 use bailiwick_actors::{
     machine::{
         BudgetSeen, Cause, Command, DrainOutcome, Event, NodeFacts, Removal, RemovalReason, Report, Skipped, Spec,
-        StartParameters, State, Step, TurnOutcome, TurnPlan, ZoneRule,
+        StartParameters, State, Step, TurnOutcome, TurnPlan, ZoneRule, juju::CLIENT,
     },
     ports::{Condition, Healthy},
     supervisor::machines::PROVIDER,
@@ -81,6 +81,10 @@ impl Words for State {
     fn happened_by(event: &Event, principal: &str) -> String {
         match event {
             Event::NodeReported { conditions, .. } => changed(conditions, &teller(principal)),
+            Event::Created { instance, .. } if principal.starts_with(CLIENT) => {
+                format!("client created instance {}", instance.instance)
+            }
+            Event::Deleted if principal.starts_with(CLIENT) => "client deleted the instance".into(),
             other => Self::happened(other),
         }
     }

@@ -2,7 +2,7 @@
 
 use bailiwick_actors::{
     filesystem::{self, Filesystem},
-    ports::Backing,
+    ports::{Backing, ProvisionedVolume},
     storage::{Command, Declaration, Event, Made, Provisioned, Report, State},
     storage_rules::{ClaimForm, ClaimedBy, FromPool, StorageClaim},
     vocab::{Name, SkippedStorage},
@@ -181,6 +181,13 @@ impl Told for Volume {
     fn happened(event: &volume::OwnEvent) -> String {
         use volume::OwnEvent as Own;
         match event {
+            Own::CameWith { place, made } => {
+                let ProvisionedVolume { volume_id, size, .. } = made;
+                format!(
+                    "volume {volume_id} of {size} came with instance {} of machine {}",
+                    place.instance, place.machine
+                )
+            }
             Own::Returned { .. } => "requested the destruction of its storage again".into(),
             Own::SitedIn { zone } => format!("is in zone {zone}"),
             Own::ImportWanted { volume_id } => format!("importing volume {volume_id} from its provider"),

@@ -125,9 +125,8 @@ fn came_with(
     }
     let effect = EffectId::of(facts.journal, facts.stream, facts.next);
     let made = ProvisionedVolume { effect, volume_id: volume_id.clone(), size };
-    let requested = Event::CreateRequested { base: Where::At(place.clone()), at: facts.now };
-    let events = [requested, Event::Created { made }].into_iter().chain(own.map(Event::Own));
-    Ok(Decision::because(Reason::CameWithInstance, events))
+    let came = OwnEvent::CameWith { place: place.clone(), made };
+    Ok(Decision::because(Reason::CameWithInstance, std::iter::once(came).chain(own).map(Event::Own)))
 }
 
 /// It is only told: what is not shown may come back, and nothing is made in its place.

@@ -139,6 +139,10 @@ impl Provisioned for Volume {
             }
             OwnEvent::SitedIn { zone } => own.zone = Some(zone.clone()),
             OwnEvent::ImportWanted { volume_id } => own.import = Some(volume_id.clone()),
+            OwnEvent::CameWith { place, made } => {
+                own.place = Some(place.clone());
+                state.storage = Storage::Provisioned { intent: at, made: made.clone() };
+            }
             OwnEvent::Returned { provider, of, at: since } => {
                 state.life = Life::Dead;
                 state.removal = Removal::Destroy;
@@ -154,6 +158,7 @@ impl Provisioned for Volume {
         use Fact::{Dependents, Effect, Life, Request, Spec, Zone as Place};
         Touches::Some(match event {
             OwnEvent::Returned { .. } => &[Life, Effect, Request],
+            OwnEvent::CameWith { .. } => &[Effect, Request],
             OwnEvent::WantedOn { .. } | OwnEvent::ImportWanted { .. } => &[Spec],
             OwnEvent::Described { .. }
             | OwnEvent::AttachedAtCreation { .. }

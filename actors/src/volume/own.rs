@@ -160,4 +160,9 @@ pub enum OwnEvent {
         of: Version,
         at: Timestamp,
     },
+    /// A client of Juju's has made it with the instance of this machine: its effect id follows from this event's version.
+    CameWith {
+        place: Place,
+        made: ProvisionedVolume,
+    },
 }

@@ -200,8 +200,7 @@ fn came() -> Vec<Event> {
         size: SizeMib(65),
     };
     vec![
-        Event::CreateRequested { base: Where::At(place()), at: NOW },
-        Event::Created { made },
+        Event::Own(OwnEvent::CameWith { place: place(), made }),
         Event::Own(OwnEvent::SitedIn { zone: Zone("a".into()) }),
         Event::Own(OwnEvent::Described { facts: told() }),
     ]

@@ -76,7 +76,7 @@ fn volume_asked() -> Vec<(&'static str, volume::Command)> {
 
 fn volume_happened() -> Vec<(&'static str, volume::Event)> {
     use volume::Event;
-    let [wanted_on, described, attached, reserved, released, imported, lost, found, sited, returned] =
+    let [wanted_on, described, attached, reserved, released, imported, lost, found, sited, returned, _] =
         volume_events().map(Event::Own);
     let machine = || name("web");
     let skipped = |what| Event::Skipped { what };

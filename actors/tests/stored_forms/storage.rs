@@ -211,7 +211,7 @@ pub(super) fn volume_commands() -> [volume::OwnCommand; 6] {
     ]
 }
 
-pub(super) fn volume_events() -> [volume::OwnEvent; 10] {
+pub(super) fn volume_events() -> [volume::OwnEvent; 11] {
     use volume::OwnEvent;
     [
         OwnEvent::WantedOn { machine: name("web") },
@@ -224,6 +224,7 @@ pub(super) fn volume_events() -> [volume::OwnEvent; 10] {
         OwnEvent::Found,
         OwnEvent::SitedIn { zone: Zone("a".into()) },
         OwnEvent::Returned { provider: name("local"), of: Version(2), at: AT },
+        OwnEvent::CameWith { place: place(), made: volume_made() },
     ]
 }
 

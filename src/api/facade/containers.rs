@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bailiwick_actors::machine::juju::CLIENT;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -23,7 +24,7 @@ fn host(call: &Call<'_>, what: &str) -> Result<MachineId, Fault> {
     let identity = call.connection.identity.borrow().clone();
     let Some(host) = call.rights.own.clone() else {
         let tag = identity.map(|identity| identity.principal()).unwrap_or_default();
-        return Err(Fault::no_machine_tag(tag.trim_start_matches("client:")));
+        return Err(Fault::no_machine_tag(tag.trim_start_matches(CLIENT)));
     };
     let is_there = call.look(|seen| seen.machine(&host).map(|state| instance_of(state).is_some()))??;
     if !is_there {

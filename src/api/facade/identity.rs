@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use bailiwick_actors::{
     contract::Decider,
     document::{Account, Role},
-    machine,
+    machine::{self, juju::CLIENT},
     vocab::Timestamp,
 };
 
@@ -51,8 +51,8 @@ impl Identity {
     /// As the journal names it.
     pub(super) fn principal(&self) -> String {
         match self {
-            Self::Machine(id) => format!("client:{}", id.tag()),
-            Self::Controller { id, .. } => format!("client:controller-{id}"),
+            Self::Machine(id) => format!("{CLIENT}{}", id.tag()),
+            Self::Controller { id, .. } => format!("{CLIENT}controller-{id}"),
             Self::User { name, .. } => format!("account:{name}"),
         }
     }

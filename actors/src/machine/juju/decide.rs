@@ -144,11 +144,11 @@ fn set_instance(state: &State, new: &NewInstance, storage: &CreatedStorage, fact
     if record.devices != devices {
         events.push(Happened::Client(Event::DevicesSet { devices }));
     }
+    events.push(Happened::Created { instance, at: facts.now });
     // What came with an earlier instance is not that of this one.
     if record.storage != *storage {
         events.push(Happened::Client(Event::StorageCreated { storage: Box::new(storage.clone()) }));
     }
-    events.push(Happened::Created { instance, at: facts.now });
     Ok(Decision::because(Reason::ClientProvisioned, events))
 }
 

@@ -33,6 +33,9 @@ pub use storage::{CreatedAttachment, CreatedStorage, CreatedVolume};
 use super::State;
 use crate::vocab::{EXTERNAL, InstanceId, Timestamp};
 
+/// Names clients as principals: `client:machine-0`.
+pub const CLIENT: &str = "client:";
+
 /// What a client asks of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {

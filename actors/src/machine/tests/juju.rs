@@ -125,7 +125,7 @@ fn instances() -> Vec<Case<State>> {
             with_storage("i-1"),
             Ok((
                 R::ClientProvisioned,
-                vec![told_instance(), told_storage(), Event::Created { instance: instance(2), at: NOW }],
+                vec![told_instance(), Event::Created { instance: instance(2), at: NOW }, told_storage()],
             )),
         ),
         case(provisioned(), with_storage("i-1"), refused(Refusal::AlreadyProvisioned)),
@@ -138,8 +138,8 @@ fn instances() -> Vec<Case<State>> {
                 vec![
                     Event::CreateRequested { at: NOW },
                     told_instance(),
-                    Event::Client(juju::Event::StorageCreated { storage: Box::default() }),
                     Event::Created { instance: instance(7), at: NOW },
+                    Event::Client(juju::Event::StorageCreated { storage: Box::default() }),
                 ],
             )),
         ),

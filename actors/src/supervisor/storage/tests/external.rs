@@ -52,8 +52,8 @@ fn provisioned(storage: CreatedStorage) -> Seen {
     declared().then(
         "machine/5",
         stored([
-            machine::Event::Client(juju::Event::StorageCreated { storage }),
             machine::Event::Created { instance, at: Timestamp(2) },
+            machine::Event::Client(juju::Event::StorageCreated { storage }),
         ]),
     )
 }
@@ -77,8 +77,7 @@ fn attached(persistent: bool) -> Seen {
         .then(
             "volume/0",
             stored([
-                volume::Event::CreateRequested { base: volume::Where::At(place), at: Timestamp(3) },
-                volume::Event::Created { made },
+                volume::Event::Own(volume::OwnEvent::CameWith { place, made }),
                 volume::Event::Own(volume::OwnEvent::Described { facts }),
             ]),
         )
