@@ -138,6 +138,7 @@ impl<A: Spoken> Words for State<A> {
             Event::RemovalBegan => "removal started".into(),
             Event::Removed => "removed".into(),
             Event::TakenOver { info, .. } => format!("{attached} on creation, at {}", A::place(info)),
+            Event::WentWithInstance => format!("{detached}: its instance is gone"),
             Event::Retargeted { .. } => "source device was renamed".into(),
             Event::ReattachRequested { .. } => format!("verifying that it is still {attached}"),
             Event::Skipped { what } => skipped(what),

@@ -175,6 +175,7 @@ impl Told for Volume {
             volume::OwnReport::CameWith { place, volume_id, size, .. } => {
                 format!("volume {volume_id} ({size}) came with instance {}", place.instance)
             }
+            volume::OwnReport::WentWith { .. } => "the instance that it came with is gone".into(),
         }
     }
 

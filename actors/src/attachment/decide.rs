@@ -19,7 +19,7 @@ pub(super) fn decide<A: Attached>(state: &State<A>, command: &Command<A>, facts:
         Command::Detach { machine_effect } => detach(state, *machine_effect, facts),
         Command::TakeOver { target, info } => take_over(state, target, info),
         Command::Reattach => reattach(state, facts),
-        Command::NoteGone { machine_effect } => note_gone(state, *machine_effect, facts),
+        Command::NoteGone { machine_effect } => note_gone(state, *machine_effect),
         Command::Wake { due } => {
             let overdue = (Reason::Overdue, Event::Overdue { at: facts.now });
             let efforts = (state.effort(), state.undoing());
@@ -172,16 +172,13 @@ fn detach<A: Attached>(state: &State<A>, machine_effect: EffectId, facts: &Facts
 }
 
 /// Nobody was asked to detach it: it ends with its instance, whether or not it was to go before.
-fn note_gone<A: Attached>(state: &State<A>, machine_effect: EffectId, facts: &Facts<'_, A>) -> Verdict<A> {
+fn note_gone<A: Attached>(state: &State<A>, machine_effect: EffectId) -> Verdict<A> {
     let is_there = |target: &&A::Target| is_external::<A>(target) && A::machine_effect(target) == machine_effect;
     if state.target().filter(is_there).is_none() {
         return Ok(Decision::nothing(Reason::NotConnectedThere));
     }
-    let is_asked = matches!(state.link, Link::Detaching { .. });
-    let asked = (!is_asked).then_some(Event::DetachRequested { at: facts.now });
     let removed = (state.life != Life::Alive).then_some(Event::Removed);
-    let events = asked.into_iter().chain([Event::Detached]).chain(removed);
-    Ok(Decision::because(Reason::GoneWithInstance, events))
+    Ok(Decision::because(Reason::GoneWithInstance, std::iter::once(Event::WentWithInstance).chain(removed)))
 }
 
 fn report_attached<A: Attached>(state: &State<A>, attempt: u32, info: &A::Info) -> Verdict<A> {

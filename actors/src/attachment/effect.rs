@@ -23,16 +23,16 @@ pub(super) fn pending<A: Attached>(state: &State<A>) -> BTreeSet<Effect> {
         return BTreeSet::new();
     };
     let attempt = effort.attempt;
-    // It ends with the instance that it is attached to, and nobody is asked for that.
-    if state.is_external() {
-        return BTreeSet::new();
-    }
     // Nothing is attached any more that is on its way out.
     if matches!(state.link, Link::Attaching { .. }) && state.life != Life::Alive {
         return BTreeSet::new();
     }
     let deadline = state.undoing().and_then(Effort::deadline);
     let wake = effort.wakes_at(deadline).map(Effect::WakeAt);
+    // It ends with the instance that it is attached to, and nobody is asked for that.
+    if state.is_external() {
+        return wake.into_iter().collect();
+    }
     let call_and = |call| [call].into_iter().chain(wake.clone()).collect();
     match (&effort.outlook, &state.link) {
         (Outlook::Trying, Link::Detaching { of, .. }) => call_and(Effect::Detach { of: *of, attempt }),

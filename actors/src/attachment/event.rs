@@ -73,6 +73,8 @@ pub enum Event<A: Attached> {
     Retargeted {
         target: A::Target,
     },
+    /// The instance that a client of Juju's has attached it to is gone, and with it the attachment.
+    WentWithInstance,
 }
 
 impl<A: Attached> Event<A> {
@@ -91,7 +93,8 @@ impl<A: Attached> Event<A> {
             | Self::DetachGivenUp { .. }
             | Self::AttemptBegun
             | Self::ReattachRequested { .. }
-            | Self::Retargeted { .. } => &[Effect],
+            | Self::Retargeted { .. }
+            | Self::WentWithInstance => &[Effect],
             Self::Overdue { .. } => &[Health],
             Self::RemovalBegan | Self::Removed | Self::Skipped { .. } => &[Life],
         })
@@ -100,9 +103,11 @@ impl<A: Attached> Event<A> {
     /// The sides that it goes on from.
     pub fn follows(&self) -> Touches {
         match self {
-            Self::Attached { .. } | Self::ReattachRequested { .. } | Self::DetachRequested { .. } | Self::Detached => {
-                Touches::Some(&[Fact::Request])
-            }
+            Self::Attached { .. }
+            | Self::ReattachRequested { .. }
+            | Self::DetachRequested { .. }
+            | Self::Detached
+            | Self::WentWithInstance => Touches::Some(&[Fact::Request]),
             Self::AttachRequested { .. } => Touches::Some(&[Fact::Effect]),
             Self::Overdue { .. } => Touches::Some(&[Fact::Request]),
             other => other.touches(),

@@ -48,7 +48,9 @@ pub(super) fn evolve<A: Attached>(state: &mut State<A>, at: Version, event: &Eve
             };
             state.link = Link::Detaching { of, target, effort: Effort::begun(at, *since) };
         }
-        Event::Detached | Event::AttachDropped | Event::Skipped { .. } => state.link = Link::Waiting,
+        Event::Detached | Event::AttachDropped | Event::Skipped { .. } | Event::WentWithInstance => {
+            state.link = Link::Waiting;
+        }
         Event::Overdue { at: since } => {
             if let Some(effort) = effort_mut(state) {
                 effort.overdue = Some(*since);

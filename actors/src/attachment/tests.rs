@@ -164,13 +164,9 @@ fn of_clients<A: Sample>() -> Vec<Case<State<A>>> {
         case(
             [came_with(), parting()].concat(),
             gone(2),
-            Ok((R::GoneWithInstance, vec![Event::Detached, Event::Removed])),
+            Ok((R::GoneWithInstance, vec![Event::WentWithInstance, Event::Removed])),
         ),
-        case(
-            came_with(),
-            gone(2),
-            Ok((R::GoneWithInstance, vec![Event::DetachRequested { at: NOW }, Event::Detached])),
-        ),
+        case(came_with(), gone(2), Ok((R::GoneWithInstance, vec![Event::WentWithInstance]))),
         case(came_with(), Command::Reattach, Ok((R::AlreadyConnected, vec![]))),
         case(came_with(), gone(9), Ok((R::NotConnectedThere, vec![]))),
         // What a provider attached, that provider detaches.
@@ -182,7 +178,8 @@ fn asks_nobody<A: Sample>() {
     let going = [Event::RemovalBegan, Event::DetachRequested { at: NOW }];
     let (state, _) = after::<State<A>>(&[came_with(), going.to_vec()].concat());
     assert_eq!((state.status(), state.may_be_attached()), ("detaching", true));
-    assert_eq!(state.pending(&NoView), [].into());
+    // When it takes long, that is told.
+    assert_eq!(state.pending(&NoView), [Effect::WakeAt(NOW.after(900_000))].into());
 }
 
 fn table<A: Sample>() -> Vec<Case<State<A>>> {
@@ -357,8 +354,6 @@ fn command<A: Sample>(state: &State<A>, _version: Version, kind: u8, value: u8) 
     let fault = fault(FaultCode::ALL[usize::from(value) % FaultCode::ALL.len()]);
     let at = u64::from(value % 2);
     match kind % 18 {
-        // Nobody reports on what nobody is asked for.
-        8..=10 | 17 if state.is_external() => Command::Retry,
         14 => Command::RemoveForced,
         15 => Command::TakeOver { target: Box::new(A::external(at)), info: A::info() },
         16 => Command::NoteGone { machine_effect: effect("machine/web", at) },

@@ -60,6 +60,7 @@ reasons! {
         DeviceMoved = "device-moved", "its device was renamed";
         GoesWithVolume = "goes-with-volume", "its volume has left the machine; its data stays on the volume, and goes with it";
         CameWithInstance = "came-with-instance", "a client of the facade created it with the instance of its machine";
+        WentWithInstance = "went-with-instance", "the instance that a client of the facade created it with is gone";
     }
 }
 

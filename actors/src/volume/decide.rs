@@ -39,7 +39,19 @@ pub(super) fn report(state: &State, report: &OwnReport, facts: &Facts<'_>) -> Ve
             let described = OwnEvent::Described { facts: told.clone() };
             came_with(state, place, (volume_id, *size), zone.into_iter().chain([described]), facts)
         }
+        OwnReport::WentWith { machine_effect } => went_with(state, *machine_effect, facts),
     }
+}
+
+/// Nobody is asked to destroy it. What is persistent stays, and so does what is protected or still attached.
+fn went_with(state: &State, machine_effect: EffectId, facts: &Facts<'_>) -> Verdict {
+    let is_its = state.own.place.as_ref().is_some_and(|place| place.machine_effect == machine_effect);
+    let is_held = state.protected || !state.attached_to.is_empty() || state.own.filesystem.is_some();
+    if state.life != Life::Alive || !is_its || !state.goes_with_instance() || is_held {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    }
+    let events = std::iter::once(Event::RemovalBegan).chain(death(state, facts.now));
+    Ok(Decision::because(Reason::WentWithInstance, events))
 }
 
 fn create(state: &State, place: &Place, zone: Option<&Zone>, facts: &Facts<'_>) -> Verdict {

@@ -116,6 +116,8 @@ pub enum OwnReport {
         size: SizeMib,
         facts: VolumeFacts,
     },
+    /// The instance made under this id is gone, and with it what came with it.
+    WentWith { machine_effect: EffectId },
 }
 
 /// What happens to a volume only.

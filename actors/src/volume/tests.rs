@@ -36,6 +36,7 @@ pub(crate) const OWN: &[Reason] = &[
     Reason::StorageReturned,
     Reason::DeclaredAnew,
     Reason::CameWithInstance,
+    Reason::WentWithInstance,
 ];
 
 fn lost() -> Vec<Event> {
@@ -206,6 +207,17 @@ fn came() -> Vec<Event> {
     ]
 }
 
+/// One that is not persistent.
+fn came_and_stays_not() -> Vec<Event> {
+    let facts = VolumeFacts { persistent: false, ..told() };
+    [external(), came(), vec![Event::Own(OwnEvent::Described { facts })]].concat()
+}
+
+fn went_with_instance() -> Command {
+    let machine_effect = place().machine_effect;
+    Command::Report(Report::Own(OwnReport::WentWith { machine_effect }))
+}
+
 fn of_clients() -> Vec<Case<State>> {
     use Reason as R;
     let spec = || Spec { provider: name("external"), ..Volume::spec(64) };
@@ -216,6 +228,17 @@ fn of_clients() -> Vec<Case<State>> {
         case(removed(), came_with_instance(), Err(Rejection::NotDeclared)),
         // Without a machine nobody makes it, nor is anybody asked to.
         case([], Declaration::of(spec()).into(), Ok((R::WaitsForMachine, vec![Event::Declared { spec: spec() }]))),
+        case(
+            came_and_stays_not(),
+            went_with_instance(),
+            Ok((R::WentWithInstance, vec![Event::RemovalBegan, Event::Died, Event::Removed])),
+        ),
+        case([external(), came()].concat(), went_with_instance(), Ok((R::StaleReport, vec![]))),
+        case(
+            [came_and_stays_not(), vec![Event::Protected { on: true }]].concat(),
+            went_with_instance(),
+            Ok((R::StaleReport, vec![])),
+        ),
         // Nobody is asked to destroy it.
         case(
             [external(), came()].concat(),

@@ -33,7 +33,7 @@ fn volume_asked() -> Vec<(&'static str, volume::Command)> {
     use volume::{Command, Report};
     let [declared, on, imported, from, owned] = volume_declarations().map(Command::from);
     let [create, create_in, reserve, release, remove_with, returned] = volume_commands().map(Command::Own);
-    let [made, lost, found, _] = volume_reports().map(|report| Command::Report(Report::Own(report)));
+    let [made, lost, found, ..] = volume_reports().map(|report| Command::Report(Report::Own(report)));
     let machine = || name("web");
     vec![
         ("command.0.1", declared),

@@ -183,7 +183,7 @@ pub(super) fn volume_declarations() -> [volume::Declaration; 5] {
     ]
 }
 
-pub(super) fn volume_reports() -> [volume::OwnReport; 4] {
+pub(super) fn volume_reports() -> [volume::OwnReport; 5] {
     use volume::OwnReport;
     [
         OwnReport::Made { attempt: 5, volume: volume_made(), facts: facts(), attached: Some(at_creation()) },
@@ -196,6 +196,7 @@ pub(super) fn volume_reports() -> [volume::OwnReport; 4] {
             size: SizeMib(64),
             facts: facts(),
         },
+        OwnReport::WentWith { machine_effect: effect(2) },
     ]
 }
 
@@ -307,6 +308,7 @@ fn attachment<A: Attached>(spec: &A::Spec, target: &A::Target, info: &A::Info) -
             Event::Skipped { what: SkippedStorage::Undoing { effect: effect(1) } },
             Event::Overdue { at: AT },
             Event::Retargeted { target: target.clone() },
+            Event::WentWithInstance,
         ],
     ));
     let rejections = vec![

@@ -28,10 +28,12 @@ pub(super) fn came_with(view: &View, volume: &Name, state: &volume::State) -> Op
     })))
 }
 
-/// Whether a volume went with the instance that it came with. One that is protected stays, as it was.
-pub(super) fn goes(view: &View, state: &volume::State) -> bool {
-    let came_with = state.own.place.as_ref().filter(|_| state.goes_with_instance() && !state.protected);
-    came_with.is_some_and(|place| state.attached_to.is_empty() && !has(view, &place.machine, place.machine_effect))
+/// A volume went with the instance that it came with. One that is protected stays, as it was.
+pub(super) fn went_with(view: &View, state: &volume::State) -> Option<volume::Command> {
+    let place = state.own.place.as_ref().filter(|_| state.goes_with_instance() && !state.protected)?;
+    let is_gone = state.attached_to.is_empty() && !has(view, &place.machine, place.machine_effect);
+    let machine_effect = place.machine_effect;
+    is_gone.then_some(volume::Command::Report(volume::Report::Own(volume::OwnReport::WentWith { machine_effect })))
 }
 
 /// How an instance reaches a volume, as the client said that has made it.

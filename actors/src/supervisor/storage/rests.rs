@@ -45,12 +45,6 @@ fn made_for<'v>(view: &'v View, volume: &str) -> Option<&'v Name> {
     view.volumes.get(volume)?.claim.as_ref().map(|by| &by.machine)
 }
 
-/// Where a volume was made that is to stay, and goes with the instance that it came with.
-fn came_with<'v>(view: &'v View, volume: &str) -> Option<&'v volume::Place> {
-    let state = view.volumes.get(volume).filter(|state| state.life == Life::Alive && state.goes_with_instance())?;
-    state.own.place.as_ref()
-}
-
 fn is_alive(life: Option<Life>) -> bool {
     life == Some(Life::Alive)
 }
@@ -66,9 +60,6 @@ fn of_volume(view: &View, volume: &Name, command: &volume::Command) -> Cites {
         Command::Claim(claim) => asked_by(view, &claim.by.machine),
         // What was made of it is what there is to keep.
         Command::Keep => goes_with(view, made_for(view, name)).fold(&view.volumes, name, &[Fact::Spec, Fact::Effect]),
-        Command::Remove if let Some(place) = came_with(view, name) => {
-            goes_with(view, Some(&place.machine)).fold(&view.volumes, name, &[Fact::Effect, Fact::Dependents])
-        }
         Command::Remove | Command::Own(volume::OwnCommand::RemoveWithFilesystem) => match made_for(view, name) {
             Some(machine) if is_alive(view.volumes.get(name).map(|state| state.life)) => {
                 goes_with(view, Some(machine)).fold(&view.volumes, name, &[Fact::Spec])
@@ -86,6 +77,10 @@ fn of_volume(view: &View, volume: &Name, command: &volume::Command) -> Cites {
         Command::Report(Report::Own(volume::OwnReport::CameWith { place, .. })) => Cites::default()
             .fold(&view.volumes, name, &[Fact::Spec])
             .fold(&view.machines, place.machine.as_str(), &[Fact::Effect]),
+        Command::Report(Report::Own(volume::OwnReport::WentWith { .. })) => {
+            let machine = view.volumes.get(name).and_then(|state| state.own.place.as_ref()).map(|place| &place.machine);
+            goes_with(view, machine).fold(&view.volumes, name, &[Fact::Effect, Fact::Dependents])
+        }
         Command::Report(Report::Own(volume::OwnReport::Lost { .. })) => {
             own(view.missed_at(volume)).fold(&view.volumes, name, &[Fact::Effect])
         }

@@ -25,7 +25,7 @@ pub(super) fn volume(view: &View, volume: Name) -> Option<Order> {
     let command = match (state.life, &state.storage) {
         (Life::Alive, Storage::None) if state.is_external() => external::came_with(view, &volume, state)?,
         (Life::Alive, Storage::None) => create(view, state)?,
-        (Life::Alive, Storage::Provisioned { .. }) if external::goes(view, state) => volume::Command::Remove,
+        (Life::Alive, Storage::Provisioned { .. }) if state.is_external() => external::went_with(view, state)?,
         (Life::Alive | Life::Dying, Storage::Provisioned { made, .. }) => {
             let effect = made.effect;
             let is_lost = view.absence(&volume, effect).is_some_and(|absence| absence.is_confirmed);

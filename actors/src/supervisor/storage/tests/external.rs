@@ -108,7 +108,10 @@ fn detaching(persistent: bool) -> Seen {
 fn gone(persistent: bool) -> Seen {
     detaching(persistent)
         .then("machine/5", stored([machine::Event::Deleted, machine::Event::Removed]))
-        .then("volume-attachment/5:0", stored([volume_attachment::Event::Detached, volume_attachment::Event::Removed]))
+        .then(
+            "volume-attachment/5:0",
+            stored([volume_attachment::Event::WentWithInstance, volume_attachment::Event::Removed]),
+        )
         .then("volume/0", stored([volume::Event::AttachmentReleased { machine: name("5") }]))
 }
 
@@ -162,10 +165,10 @@ fn a_machine_that_an_operator_removes_does_not_wait_for_it() {
 #[test]
 fn it_goes_with_its_instance_unless_it_is_persistent_or_protected() {
     let orders = gone(false).look("volume/0");
-    assert!(
-        matches!(&orders[..], [Order::Volume { command: volume::Command::Remove, .. }]),
-        "nothing else would end it: {orders:?}"
-    );
+    let went = volume::Command::Report(volume::Report::Own(volume::OwnReport::WentWith {
+        machine_effect: effect_of_machine(),
+    }));
+    assert!(matches!(&orders[..], [Order::Volume { command, .. }] if *command == went), "{orders:?}");
     assert_eq!(gone(true).look("volume/0"), []);
     let protected = gone(false).then("volume/0", stored([volume::Event::Protected { on: true }]));
     assert_eq!(protected.look("volume/0"), []);
