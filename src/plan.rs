@@ -14,7 +14,6 @@ use bailiwick_actors::{
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, policy,
     replica_set,
     shell::AnyCommand,
-    storage::{self, Provisioned},
     supervisor::storage::zone_of,
     vocab::{ClassContent, Life, Name, sort_by_key},
     volume, volume_attachment,
@@ -143,7 +142,7 @@ impl Plan {
                 let command = AnyCommand::from(machine::Command::Declare(spec.clone()));
                 self.declare(fleet, stream, present.is_some(), fields, command);
             }
-            Wish::Volume { spec, machine, pool, owner, .. } => {
+            Wish::Volume { spec, machine, pool, owner, tags, .. } => {
                 let present = fleet.volumes.get(stream.name()).filter(|state| state.life.exists());
                 let mut declaration = volume::Declaration {
                     spec: spec.clone(),
@@ -158,8 +157,9 @@ impl Plan {
                         declaration.spec.provider = present.provider.clone();
                     }
                 }
-                let fields = present.map(|state| differences(state, &declaration)).unwrap_or_default();
-                let command = AnyCommand::from(volume::Command::from(declaration));
+                let fields = present.map(|state| state.differences_tagged(&declaration, tags)).unwrap_or_default();
+                let fields = fields.into_iter().map(str::to_owned).collect();
+                let command = AnyCommand::from(volume::Command::declare_tagged(declaration, tags.clone()));
                 self.declare(fleet, stream, present.is_some(), fields, command);
             }
             Wish::VolumeAttachment { spec } => {
@@ -187,7 +187,8 @@ impl Plan {
                         declaration.spec.provider = present.provider.clone();
                     }
                 }
-                let fields = present.map(|state| differences(state, &declaration)).unwrap_or_default();
+                let fields = present.map(|state| state.differences(&declaration)).unwrap_or_default();
+                let fields = fields.into_iter().map(str::to_owned).collect();
                 let (backing, filesystem) = (spec.backing.clone().filter(|_| present.is_none()), name.clone());
                 let command = AnyCommand::from(filesystem::Command::from(declaration));
                 self.declare(fleet, stream, present.is_some(), fields, command);
@@ -444,11 +445,6 @@ fn machine_fields(present: &machine::Spec, wanted: &machine::Spec) -> Vec<String
         ("spec.storage", present.storage != wanted.storage),
     ];
     fields.iter().filter(|(_, differs)| *differs).map(|(field, _)| (*field).to_owned()).collect()
-}
-
-/// What a declaration would change, and cannot: as it is decided.
-fn differences<K: Provisioned>(state: &storage::State<K>, declaration: &storage::Declaration<K>) -> Vec<String> {
-    state.differences(declaration).into_iter().map(str::to_owned).collect()
 }
 
 fn mount_fields(present: &filesystem_attachment::Spec, wanted: &filesystem_attachment::Spec) -> Vec<String> {

@@ -136,6 +136,7 @@ fn claimed(
                 machine: Some(here()),
                 pool: None,
                 owner,
+                tags: volume::Tags::new(),
             },
             Wish::VolumeAttachment { spec: volume_attachment::Spec { machine: here(), volume: name, read_only } },
         ),

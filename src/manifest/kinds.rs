@@ -172,8 +172,8 @@ fn document(root: &Field<'_>, reading: &mut Reading<'_>) -> Option<Read> {
             let metadata = Metadata::required(&top, &["name", PROTECT], reading);
             let asked = storage::volume(&spec?, &mut references, &mut provider, reading);
             let (at, name) = metadata?.name(reading)?;
-            let (spec, machine) = asked?;
-            (at, Wish::Volume { name, spec, machine, pool: None, owner: None })
+            let (spec, machine, tags) = asked?;
+            (at, Wish::Volume { name, spec, machine, pool: None, owner: None, tags })
         }
         "VolumeAttachment" => {
             let spec = storage::volume_attachment(&spec?, &mut references, reading);

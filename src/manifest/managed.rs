@@ -81,7 +81,7 @@ fn volume(
     })?;
     let owner = StreamId::new(filesystem::State::KIND, filesystem.as_str()).ok();
     let (machine, spec) = (spec.machine.clone(), volume::Spec { provider: pool.source().provider, size: spec.size });
-    Ok((name.clone(), Wish::Volume { name, spec, machine, pool: None, owner }))
+    Ok((name.clone(), Wish::Volume { name, spec, machine, pool: None, owner, tags: volume::Tags::new() }))
 }
 
 fn read(place: &Place, wish: Wish, provider: Provider) -> Read {

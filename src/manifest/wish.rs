@@ -63,6 +63,8 @@ pub enum Wish {
         pool: Option<Pooled>,
         /// What it is for, and goes with.
         owner: Option<StreamId>,
+        /// What its provider is to tag it with.
+        tags: volume::Tags,
     },
     VolumeAttachment {
         spec: volume_attachment::Spec,
@@ -138,6 +140,9 @@ impl Wish {
     pub fn digest(&self) -> [u8; 16] {
         let body = match self {
             Self::Machine { spec, .. } => encode(1, spec),
+            Self::Volume { spec, machine, pool, owner, tags, .. } if !tags.is_empty() => {
+                encode(2, &(spec, machine, Pooled::from_pool(pool.as_ref()), owner, tags))
+            }
             Self::Volume { spec, machine, pool, owner: Some(owner), .. } => {
                 encode(1, &(spec, machine, Pooled::from_pool(pool.as_ref()), owner))
             }

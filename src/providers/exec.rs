@@ -35,7 +35,7 @@
 //! | `create-machines` | `effect` `machine` `uid` `labels` `workloads` `jobs` `nonce`, and if said: `zone` `tags` `annotations` `taints` `constraints` `placement` `base` `parent` `class` `class_content` (`revision` `provider_spec` `node_template`: the copy that is this machine's own) `secrets` (what the secrets of its class hold; not for logs) `credentials` (`token_id` `token_file` `until_ms`: what an agent of ours would join with, by reference) `start` (what documents say; with what the model says of it: `image_stream` `image_signing_key` `ca_certificate` `verify_tls`) | a machine: `effect` `instance` `machine` `status` (`running`, `stopped`) `facts` |
 //! | `delete-machines` | effect ids | `null` |
 //! | `lookup-machines` | effect ids | `{"present": machine}`, `"absent"` or `"unknown"` |
-//! | `create-volumes` | `effect` `volume` `uid` `size_mib` `pool`? `attributes`? | a volume: `effect` `volume_id` `size_mib` |
+//! | `create-volumes` | `effect` `volume` `uid` `size_mib` `pool`? `attributes`? `tags`? | a volume: `effect` `volume_id` `size_mib` |
 //! | `destroy-volumes` | effect ids | `null` |
 //! | `release-volumes` | effect ids | `null`: the provider lets go of them and keeps their data |
 //! | `lookup-volumes` | effect ids | `{"present": volume}`, `"absent"` or `"unknown"` |

@@ -182,14 +182,15 @@ pub fn commands_for(wishes: &[Wish], known: &Observer) -> Vec<(StreamId, AnyComm
     for wish in wishes {
         let command = match wish {
             Wish::Machine { spec, .. } => AnyCommand::from(machine::Command::Declare(spec.clone())),
-            Wish::Volume { spec, machine, pool, owner, .. } => {
+            Wish::Volume { spec, machine, pool, owner, tags, .. } => {
                 let pool = Pooled::from_pool(pool.as_ref());
-                AnyCommand::from(volume::Command::from(volume::Declaration {
+                let declaration = volume::Declaration {
                     spec: spec.clone(),
                     wanted: volume::Wanted { machine: machine.clone(), import: None },
                     pool,
                     owner: owner.clone(),
-                }))
+                };
+                AnyCommand::from(volume::Command::declare_tagged(declaration, tags.clone()))
             }
             Wish::Policy { document, .. } => {
                 AnyCommand::from(bailiwick_actors::policy::Command::Revise(document.clone()))

@@ -223,7 +223,7 @@ fn window(window: &Window) -> Value {
 /// `spec` of a volume that exists.
 pub(super) fn of_volume(state: &volume::State) -> Value {
     let spec = state.spec.as_ref();
-    spec.map_or(Value::Null, |spec| volume(spec, state.pool.as_ref(), state.own.wanted_on.as_ref()))
+    spec.map_or(Value::Null, |spec| volume(spec, state.pool.as_ref(), &state.own))
 }
 
 /// `spec` of a filesystem that exists.
@@ -232,11 +232,12 @@ pub(super) fn of_filesystem(state: &filesystem::State) -> Value {
 }
 
 /// `spec` of a volume: from a pool, if that was named or chosen, and at a machine, if it is made there.
-fn volume(spec: &volume::Spec, pool: Option<&FromPool>, machine: Option<&Name>) -> Value {
+fn volume(spec: &volume::Spec, pool: Option<&FromPool>, own: &volume::Own) -> Value {
     let mut said = Said::default();
     source(&mut said, &spec.provider, pool.map(|pool| &pool.name));
     said.show("size", Some(spec.size));
-    said.put("machine", machine);
+    said.put("machine", &own.wanted_on);
+    said.put("tags", &own.tags);
     said.end()
 }
 

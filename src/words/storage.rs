@@ -111,6 +111,11 @@ impl<K: Told> Words for State<K> {
     }
 }
 
+/// "team=storage, tier=one"
+fn tagged(tags: &volume::Tags) -> String {
+    tags.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(", ")
+}
+
 fn created<K: Provisioned>(made: &K::Made) -> String {
     let Made { id, size, .. } = K::made(made);
     format!("provider created {} {id} of {size}", K::KIND)
@@ -156,6 +161,9 @@ impl Told for Volume {
         match command {
             Own::Create { place } => format!("create for instance {}", place.instance),
             Own::CreateIn { place, zone } => format!("create for instance {}, in zone {zone}", place.instance),
+            Own::DeclareTagged { declaration, tags } => {
+                format!("{}, tagged {}", Self::declaration(declaration), tagged(tags))
+            }
             Own::ReserveFilesystem { filesystem } => format!("reserve for filesystem {filesystem}"),
             Own::ReleaseFilesystem { filesystem, .. } => format!("no longer reserve for filesystem {filesystem}"),
             Own::RemoveWithFilesystem => "remove with its data, after its filesystem".into(),
@@ -190,6 +198,7 @@ impl Told for Volume {
                 )
             }
             Own::Returned { .. } => "requested the destruction of its storage again".into(),
+            Own::Tagged { tags } => format!("tagged {}", tagged(tags)),
             Own::SitedIn { zone } => format!("is in zone {zone}"),
             Own::ImportWanted { volume_id } => format!("importing volume {volume_id} from its provider"),
             Own::WantedOn { machine } => format!("waits for machine {machine} to run"),

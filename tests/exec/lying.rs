@@ -168,6 +168,7 @@ async fn volumes_that_are_too_small_are_not_taken() {
         uid: Uid(uuid::Uuid::nil()),
         size: SizeMib(10),
         pool: None,
+        tags: Default::default(),
     };
     let answer = within(provider.create_volumes(vec![wish])).await.unwrap().remove(0);
     assert_eq!(answer.unwrap_err().code, FaultCode::OutOfRange);

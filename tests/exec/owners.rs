@@ -9,7 +9,14 @@ use uuid::Uuid;
 use crate::support::{Ground, effect, fault, has_python, name, sample, start, within};
 
 fn volume() -> CreateVolume {
-    CreateVolume { id: effect(1), volume: name("data"), uid: Uid(Uuid::from_u128(1)), size: SizeMib(16), pool: None }
+    CreateVolume {
+        id: effect(1),
+        volume: name("data"),
+        uid: Uid(Uuid::from_u128(1)),
+        size: SizeMib(16),
+        pool: None,
+        tags: Default::default(),
+    }
 }
 
 #[tokio::test]

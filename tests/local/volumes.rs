@@ -27,6 +27,7 @@ fn data(size: u64) -> CreateVolume {
         uid: Uid(uuid::Uuid::from_u128(DATA)),
         size: SizeMib(size),
         pool: None,
+        tags: Default::default(),
     }
 }
 

@@ -110,8 +110,14 @@ async fn nothing_is_seen_or_done_in_a_zone_that_is_dark() {
     world.set_zones(&simulated, vec![zone("a"), zone("b")]);
     create(&provider, wish(1, Some("a"))).await.unwrap();
     let there = create(&provider, wish(2, Some("b"))).await.unwrap();
-    let volume =
-        CreateVolume { id: effect(5), volume: name("data"), uid: Uid(uuid::Uuid::nil()), size: SizeMib(1), pool: None };
+    let volume = CreateVolume {
+        id: effect(5),
+        volume: name("data"),
+        uid: Uid(uuid::Uuid::nil()),
+        size: SizeMib(1),
+        pool: None,
+        tags: Default::default(),
+    };
     provider.create_volumes(vec![volume]).await.unwrap().remove(0).unwrap();
     world.add_zone_outage(&simulated, &zone("b"), Timestamp(0), EVER);
 
@@ -203,6 +209,7 @@ async fn quotas_hold_for_volumes_and_for_calls() {
         uid: Uid(uuid::Uuid::from_u128(n)),
         size: SizeMib(1),
         pool: None,
+        tags: Default::default(),
     };
     let mut codes = Vec::new();
     for n in [1, 2, 3, 1] {

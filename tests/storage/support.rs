@@ -291,6 +291,7 @@ pub fn volume(id: u128, size: u64) -> CreateVolume {
         uid: Uid(Uuid::from_u128(id)),
         size: SizeMib(size),
         pool: None,
+        tags: Default::default(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What makes and attaches volumes.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, BulkAnswer, Listing, Lookup, Progress, VolumeImporter};
@@ -19,6 +21,9 @@ pub struct CreateVolume {
     /// The pool that it comes from, with what that says beside the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<FromPool>,
+    /// Tags for people, who find it by them at the provider.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, String>,
 }
 
 /// A volume that exists.

@@ -17,7 +17,7 @@ pub(super) fn decide<K: Provisioned>(state: &State<K>, command: &Command<K>, fac
     }
     match command {
         Command::Protect { on } => protect(state, *on),
-        Command::Declare(declaration) => declare(state, declaration, facts),
+        Command::Declare(declaration) => declare(state, declaration, K::declared_beside(state), facts),
         Command::Claim(claim) => claimed(state, claim),
         Command::Keep => keep(state),
         Command::Remove => remove(state, Vec::new(), Reason::RemovalAsked, facts),
@@ -60,8 +60,13 @@ pub(crate) fn alive<K: Provisioned>(state: &State<K>) -> Result<(), Rejection> {
     }
 }
 
-/// What is there for its own sake stays so.
-fn declare<K: Provisioned>(state: &State<K>, declaration: &Declaration<K>, facts: &Facts<'_, K>) -> Verdict<K> {
+/// What is there for its own sake stays so. `beside` is a field that differs and is not in the declaration.
+pub(crate) fn declare<K: Provisioned>(
+    state: &State<K>,
+    declaration: &Declaration<K>,
+    beside: Option<&'static str>,
+    facts: &Facts<'_, K>,
+) -> Verdict<K> {
     match state.life {
         Life::Dying | Life::Dead => return Err(Rejection::Leaving { life: state.life }),
         Life::Undeclared | Life::Removed => {
@@ -71,8 +76,8 @@ fn declare<K: Provisioned>(state: &State<K>, declaration: &Declaration<K>, facts
         }
         Life::Alive => (),
     }
-    match state.differences(declaration).first() {
-        Some(field) => Err(Rejection::Immutable { field: (*field).into() }),
+    match state.differences(declaration).first().copied().or(beside) {
+        Some(field) => Err(Rejection::Immutable { field: field.into() }),
         None => Ok(Decision::nothing(Reason::AlreadyAsDeclared)),
     }
 }

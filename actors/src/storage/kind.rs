@@ -46,6 +46,11 @@ pub trait Provisioned: Copy + fmt::Debug + Default + Eq + Send + Sync + Unpin + 
     /// The fields in which a declaration differs from the present one, beside its pool and its owner.
     fn differences(state: &State<Self>, declaration: &Declaration<Self>) -> Vec<&'static str>;
 
+    /// A field that was declared in another way than by a declaration alone, and that one without it does away with.
+    fn declared_beside(_state: &State<Self>) -> Option<&'static str> {
+        None
+    }
+
     /// What a machine of a set asks for.
     fn claimed(claim: &Self::Claim) -> Claimed<'_, Self>;
 

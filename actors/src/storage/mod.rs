@@ -40,7 +40,7 @@ pub use kind::{Begun, Claimed, FirstForm, Made, Provisioned, Step};
 pub use state::{State, Storage};
 pub use verdict::{Reason, Rejection};
 
-pub(crate) use decide::{alive, death, remove, report_created};
+pub(crate) use decide::{alive, death, declare, remove, report_created};
 
 use std::collections::BTreeSet;
 

@@ -3,13 +3,13 @@
 use bailiwick_journal::Version;
 
 use super::{
-    AtCreation, Event, Leftovers, OwnCommand, OwnEvent, OwnReport, Place, Reason, Rejection, State, Storage,
-    VolumeFacts, Where,
+    AtCreation, Declaration, Event, Leftovers, OwnCommand, OwnEvent, OwnReport, Place, Reason, Rejection, State,
+    Storage, Tags, VolumeFacts, Where,
 };
 use crate::{
     contract::{self, Decision},
     ports::ProvisionedVolume,
-    storage::{alive, death, remove, report_created},
+    storage::{alive, death, declare, remove, report_created},
     vocab::{EffectId, InstanceId, Life, Name, SizeMib, Zone},
 };
 
@@ -23,6 +23,7 @@ pub(super) fn decide(state: &State, command: &OwnCommand, facts: &Facts<'_>) -> 
         OwnCommand::RemoveWithFilesystem => remove_with_filesystem(state, facts),
         OwnCommand::DestroyReturned { provider, of } => destroy_returned(state, provider, *of, facts),
         OwnCommand::ReserveFilesystem { filesystem } => reserve_filesystem(state, filesystem),
+        OwnCommand::DeclareTagged { declaration, tags } => declare_tagged(state, declaration, tags, facts),
         OwnCommand::ReleaseFilesystem { filesystem, leaves } => release_filesystem(state, filesystem, leaves, facts),
     }
 }
@@ -119,6 +120,15 @@ fn report_made(
         decision.events.push(Event::Own(OwnEvent::Described { facts: told.clone() }));
         let attached = attached.cloned();
         decision.events.extend(attached.map(|at_creation| Event::Own(OwnEvent::AttachedAtCreation { at_creation })));
+    }
+    Ok(decision)
+}
+
+fn declare_tagged(state: &State, declaration: &Declaration, tags: &Tags, facts: &Facts<'_>) -> Verdict {
+    let beside = (state.own.tags != *tags).then_some("spec.tags");
+    let mut decision = declare(state, declaration, beside, facts)?;
+    if !decision.events.is_empty() {
+        decision.events.insert(1, Event::Own(OwnEvent::Tagged { tags: tags.clone() }));
     }
     Ok(decision)
 }

@@ -67,6 +67,10 @@ impl Provisioned for Volume {
         differs.into_iter().filter_map(|(field, differs)| differs.then_some(field)).collect()
     }
 
+    fn declared_beside(state: &State) -> Option<&'static str> {
+        (!state.own.tags.is_empty()).then_some("spec.tags")
+    }
+
     fn claimed(claim: &Claim) -> Claimed<'_, Self> {
         let Claim { spec, pool, by, owner, filesystem } = claim;
         let filesystem = filesystem.iter().cloned();
@@ -138,6 +142,7 @@ impl Provisioned for Volume {
                 own.leftovers.extend(leaves.of.iter().map(|of| (of.clone(), at)));
             }
             OwnEvent::SitedIn { zone } => own.zone = Some(zone.clone()),
+            OwnEvent::Tagged { tags } => own.tags.clone_from(tags),
             OwnEvent::ImportWanted { volume_id } => own.import = Some(volume_id.clone()),
             OwnEvent::CameWith { place, made } => {
                 own.place = Some(place.clone());
@@ -159,7 +164,7 @@ impl Provisioned for Volume {
         Touches::Some(match event {
             OwnEvent::Returned { .. } => &[Life, Effect, Request],
             OwnEvent::CameWith { .. } => &[Effect, Request],
-            OwnEvent::WantedOn { .. } | OwnEvent::ImportWanted { .. } => &[Spec],
+            OwnEvent::WantedOn { .. } | OwnEvent::ImportWanted { .. } | OwnEvent::Tagged { .. } => &[Spec],
             OwnEvent::Described { .. }
             | OwnEvent::AttachedAtCreation { .. }
             | OwnEvent::Lost { .. }

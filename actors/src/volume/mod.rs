@@ -19,7 +19,7 @@ mod shell;
 pub(crate) mod tests;
 
 pub use crate::storage::{Effect, Reason, Rejection, Removal};
-pub use own::{AtCreation, Leftovers, Own, OwnCommand, OwnEvent, OwnReport, Place, VolumeFacts, Where};
+pub use own::{AtCreation, Leftovers, Own, OwnCommand, OwnEvent, OwnReport, Place, Tags, VolumeFacts, Where};
 pub use spec::{Claim, Spec, Wanted};
 
 use crate::{storage, vocab::EXTERNAL};
@@ -35,7 +35,23 @@ pub type Command = storage::Command<Volume>;
 pub type Report = storage::Report<Volume>;
 pub type Event = storage::Event<Volume>;
 
+impl Command {
+    /// It shall exist, like this, and be tagged with these at its provider.
+    pub fn declare_tagged(declaration: Declaration, tags: Tags) -> Self {
+        if tags.is_empty() {
+            return declaration.into();
+        }
+        Self::Own(OwnCommand::DeclareTagged { declaration: Box::new(declaration), tags })
+    }
+}
+
 impl State {
+    /// As [`State::differences`], with its tags.
+    pub fn differences_tagged(&self, declaration: &Declaration, tags: &Tags) -> Vec<&'static str> {
+        let differs = (self.own.tags != *tags).then_some("spec.tags");
+        self.differences(declaration).into_iter().chain(differs).collect()
+    }
+
     /// Whether clients make it, with the instance of a machine.
     pub fn is_external(&self) -> bool {
         self.spec.as_ref().is_some_and(|spec| spec.provider.as_str() == EXTERNAL)

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bailiwick_journal::{Cite, Version};
 use serde::{Deserialize, Serialize};
 
+use super::Declaration;
 use crate::{
     ports::{AttachmentInfo, ProvisionedVolume},
     vocab::{EffectId, InstanceId, Name, SizeMib, Timestamp, Zone},
@@ -32,7 +33,12 @@ pub struct Own {
     pub lost: Option<Timestamp>,
     /// The zone that it is in, if it was made for a machine of which that was known.
     pub zone: Option<Zone>,
+    /// What its provider is to tag it with.
+    pub tags: Tags,
 }
+
+/// What a provider tags a volume with, by key.
+pub type Tags = BTreeMap<String, String>;
 
 /// Where a volume is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,6 +96,8 @@ pub enum OwnCommand {
     /// What was made at this version was destroyed, as this provider said, and the provider still shows it: it shall go. A
     /// supervisor's order.
     DestroyReturned { provider: Name, of: Version },
+    /// As `Declare`, tagged with these at its provider.
+    DeclareTagged { declaration: Box<Declaration>, tags: Tags },
 }
 
 /// What is reported of a volume only.
@@ -166,5 +174,9 @@ pub enum OwnEvent {
     CameWith {
         place: Place,
         made: ProvisionedVolume,
+    },
+    /// Its provider is to tag it with these.
+    Tagged {
+        tags: Tags,
     },
 }

@@ -26,7 +26,10 @@ impl Calls for Volume {
                 let wish = ImportWish { id, volume_id: volume_id.clone(), size_min: of.spec.size };
                 AnyWish::make(ImportVolume { volume, uid, wish })
             }
-            None => AnyWish::make(CreateVolume { id, volume, uid, size: of.spec.size, pool: state.pool.clone() }),
+            None => {
+                let (pool, tags) = (state.pool.clone(), state.own.tags.clone());
+                AnyWish::make(CreateVolume { id, volume, uid, size: of.spec.size, pool, tags })
+            }
         }
     }
 
@@ -109,27 +112,29 @@ mod tests {
         shell::{Kind, Work},
         storage_rules::FromPool,
         vocab::{SizeMib, Timestamp},
-        volume::{Effect, Event, Spec, Where},
+        volume::{Effect, Event, OwnEvent, Spec, Where},
     };
 
     #[test]
-    fn what_a_pool_said_goes_to_the_provider() {
+    fn what_a_pool_said_and_the_tags_go_to_the_provider() {
         let attributes = [("tier".to_owned(), "gold".to_owned())].into();
         let pool = FromPool { name: "fast".parse().unwrap(), attributes };
+        let tags: crate::volume::Tags = [("team".to_owned(), "storage".to_owned())].into();
         let spec = Spec { provider: "mine".parse().unwrap(), size: SizeMib(64) };
         let given = [
             Event::Declared { spec },
             Event::TakenFrom { pool: pool.clone() },
+            Event::Own(OwnEvent::Tagged { tags: tags.clone() }),
             Event::CreateRequested { base: Where::Anywhere, at: Timestamp(1) },
         ];
         let (state, _) = after::<State>(&given);
-        let effect = Effect::Create { intent: Version(3), attempt: 1 };
+        let effect = Effect::Create { intent: Version(4), attempt: 1 };
         assert_eq!(state.pending(&NoView), BTreeSet::from([effect.clone()]));
         let Work::Call(call) = state.work(crate::contract::given::JOURNAL, &"volume/data".parse().unwrap(), &effect)
         else {
             panic!("a call")
         };
         let wish = call.wish.making::<CreateVolume>().expect("a create");
-        assert_eq!(wish.pool, Some(pool));
+        assert_eq!((&wish.pool, &wish.tags), (&Some(pool), &tags));
     }
 }

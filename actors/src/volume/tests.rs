@@ -5,7 +5,7 @@ use proptest::{collection::vec, prelude::*};
 
 use super::{
     AtCreation, Command, Declaration, Event, Leftovers, OwnCommand, OwnEvent, OwnReport, Place, Reason, Rejection,
-    Report, Spec, State, Volume, VolumeFacts, Wanted, Where,
+    Report, Spec, State, Tags, Volume, VolumeFacts, Wanted, Where,
 };
 use crate::{
     contract::{
@@ -67,6 +67,18 @@ fn declare(machine: Option<&str>, import: Option<&str>, from: Option<FromPool>) 
     Declaration { wanted, pool: from, ..Declaration::of(Volume::spec(64)) }.into()
 }
 
+fn tags(team: &str) -> Tags {
+    [("team".to_owned(), team.to_owned())].into()
+}
+
+fn tagged(team: &str) -> Command {
+    Command::declare_tagged(Declaration::of(Volume::spec(64)), tags(team))
+}
+
+fn tag(team: &str) -> Event {
+    Event::Own(OwnEvent::Tagged { tags: tags(team) })
+}
+
 fn imported() -> Vec<Event> {
     let mut events = creating();
     events.insert(1, Event::Own(OwnEvent::ImportWanted { volume_id: InstanceId("old.img".into()) }));
@@ -120,6 +132,11 @@ fn declarations() -> Vec<Case<State>> {
         case([], declare(Some("web"), None, None), Ok((R::WaitsForMachine, placed()))),
         case(placed(), declare(Some("web"), None, None), Ok((R::AlreadyAsDeclared, vec![]))),
         case(placed(), declare(Some("db"), None, None), immutable("spec.machine")),
+        case([], tagged("a"), Ok((R::NewlyDeclared, vec![declared(), tag("a"), begun()]))),
+        case(vec![declared(), tag("a")], tagged("a"), Ok((R::AlreadyAsDeclared, vec![]))),
+        case(vec![declared(), tag("a")], tagged("b"), immutable("spec.tags")),
+        case(vec![declared(), tag("a")], declare(None, None, None), immutable("spec.tags")),
+        case(creating(), tagged("a"), immutable("spec.tags")),
         case(
             placed(),
             create(place()),

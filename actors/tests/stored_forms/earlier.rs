@@ -32,7 +32,7 @@ fn golden() -> &'static Path {
 fn volume_asked() -> Vec<(&'static str, volume::Command)> {
     use volume::{Command, Report};
     let [declared, on, imported, from, owned] = volume_declarations().map(Command::from);
-    let [create, create_in, reserve, release, remove_with, returned] = volume_commands().map(Command::Own);
+    let [create, create_in, reserve, release, remove_with, returned, _] = volume_commands().map(Command::Own);
     let [made, lost, found, ..] = volume_reports().map(|report| Command::Report(Report::Own(report)));
     let machine = || name("web");
     vec![
@@ -76,7 +76,7 @@ fn volume_asked() -> Vec<(&'static str, volume::Command)> {
 
 fn volume_happened() -> Vec<(&'static str, volume::Event)> {
     use volume::Event;
-    let [wanted_on, described, attached, reserved, released, imported, lost, found, sited, returned, _] =
+    let [wanted_on, described, attached, reserved, released, imported, lost, found, sited, returned, ..] =
         volume_events().map(Event::Own);
     let machine = || name("web");
     let skipped = |what| Event::Skipped { what };

@@ -183,6 +183,10 @@ pub(super) fn volume_declarations() -> [volume::Declaration; 5] {
     ]
 }
 
+fn tags() -> volume::Tags {
+    [("team".to_owned(), "storage".to_owned())].into()
+}
+
 pub(super) fn volume_reports() -> [volume::OwnReport; 5] {
     use volume::OwnReport;
     [
@@ -200,7 +204,7 @@ pub(super) fn volume_reports() -> [volume::OwnReport; 5] {
     ]
 }
 
-pub(super) fn volume_commands() -> [volume::OwnCommand; 6] {
+pub(super) fn volume_commands() -> [volume::OwnCommand; 7] {
     use volume::OwnCommand;
     [
         OwnCommand::Create { place: place() },
@@ -209,10 +213,11 @@ pub(super) fn volume_commands() -> [volume::OwnCommand; 6] {
         OwnCommand::ReleaseFilesystem { filesystem: name("files"), leaves: leaves() },
         OwnCommand::RemoveWithFilesystem,
         OwnCommand::DestroyReturned { provider: name("local"), of: Version(2) },
+        OwnCommand::DeclareTagged { declaration: Box::new(volume::Declaration::of(volume_spec())), tags: tags() },
     ]
 }
 
-pub(super) fn volume_events() -> [volume::OwnEvent; 11] {
+pub(super) fn volume_events() -> [volume::OwnEvent; 12] {
     use volume::OwnEvent;
     [
         OwnEvent::WantedOn { machine: name("web") },
@@ -226,6 +231,7 @@ pub(super) fn volume_events() -> [volume::OwnEvent; 11] {
         OwnEvent::SitedIn { zone: Zone("a".into()) },
         OwnEvent::Returned { provider: name("local"), of: Version(2), at: AT },
         OwnEvent::CameWith { place: place(), made: volume_made() },
+        OwnEvent::Tagged { tags: tags() },
     ]
 }
 

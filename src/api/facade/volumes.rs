@@ -76,7 +76,7 @@ pub(super) fn wanted(seen: &Seen<'_>, all: &ByMachine, id: &MachineId, machine: 
             size: state.spec.as_ref().map(|spec| spec.size.0).unwrap_or_default(),
             provider,
             attributes,
-            tags: seen.resource_tags(),
+            tags: seen.resource_tags().into_iter().chain(state.own.tags.clone()).collect(),
             attachment: params,
         });
     }

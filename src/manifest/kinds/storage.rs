@@ -7,6 +7,7 @@ use bailiwick_actors::{
     volume, volume_attachment,
 };
 
+use super::label_map;
 use crate::{
     manifest::{
         fields::{Field, Fields, Reading},
@@ -18,18 +19,19 @@ use crate::{
     text::cut,
 };
 
-/// The volume, and the machine at which it is made, if that is said.
+/// The volume, the machine at which it is made, if that is said, and its tags.
 pub(super) fn volume(
     spec: &Field<'_>,
     references: &mut Vec<Reference>,
     from: &mut Provider,
     reading: &mut Reading<'_>,
-) -> Option<(volume::Spec, Option<Name>)> {
-    let fields = Fields::of(spec, &["provider", "pool", "size", "machine"], reading)?;
+) -> Option<(volume::Spec, Option<Name>, volume::Tags)> {
+    let fields = Fields::of(spec, &["provider", "pool", "size", "machine", "tags"], reading)?;
     let provider = source(&fields, ProviderType::Loop, from, reading);
     let size = fields.require("size", "64M", reading).and_then(|field| size(&field, reading));
     let machine = maybe_named("machine", &fields, references, reading);
-    Some((volume::Spec { provider: provider?, size: size? }, machine?))
+    let tags = fields.get("tags").map(|field| label_map(&field, reading)).unwrap_or_default();
+    Some((volume::Spec { provider: provider?, size: size? }, machine?, tags))
 }
 
 /// Who makes it: a provider that is named, or else whoever the pool says.

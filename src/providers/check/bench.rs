@@ -127,7 +127,7 @@ impl Bench {
         let id = new_id();
         self.volumes.push(id);
         let volume = format!("check-{}", &id.to_string()[..8]).parse().expect("letters, digits and '-'");
-        CreateVolume { id, volume, uid: Uid(Uuid::new_v4()), size: SizeMib(1), pool: None }
+        CreateVolume { id, volume, uid: Uid(Uuid::new_v4()), size: SizeMib(1), pool: None, tags: Default::default() }
     }
 
     /// An attachment that nobody has made yet.

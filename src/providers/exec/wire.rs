@@ -172,6 +172,8 @@ pub(super) struct NewVolume<'a> {
     size_mib: SizeMib,
     #[serde(flatten)]
     pool: Option<OfPool<'a>>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    tags: &'a BTreeMap<String, String>,
 }
 
 impl<'a> From<&'a CreateVolume> for NewVolume<'a> {
@@ -182,6 +184,7 @@ impl<'a> From<&'a CreateVolume> for NewVolume<'a> {
             uid: wish.uid,
             size_mib: wish.size,
             pool: wish.pool.as_ref().map(OfPool::from),
+            tags: &wish.tags,
         }
     }
 }

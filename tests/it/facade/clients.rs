@@ -1,10 +1,11 @@
-//! Juju's own clients, which nobody here wrote, against a node: python-libjuju in two releases, and jujulib.
+//! Juju's own clients, which nobody here wrote, against the program: python-libjuju in two releases, and jujulib.
 //!
 //! `.ci/run` puts them into a folder that `BAILIWICK_JUJU_CLIENTS` names.
 
 use std::{
-    env,
+    env, fs,
     io::{BufRead, BufReader, Write, stderr},
+    net::SocketAddr,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
@@ -14,8 +15,8 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{FacadeNode, attachment, document};
-use crate::up::eventually;
+use super::{Client, attachment, document};
+use crate::up::{Lab, Running, eventually};
 
 const HERE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/facade");
 
@@ -100,11 +101,9 @@ fn lines(from: ChildStdout) -> Receiver<String> {
 
 /// Lets a client do all it can.
 fn talk(mut command: Command, typed: &str) {
-    let mut node = FacadeNode::start();
-    let model = node.handle().journal().id().to_string();
-    given(&node, &model);
-    let authority = node.dir().join("tls/ca.pem");
-    command.arg(format!("{HERE}/calls.json")).arg(&model).arg(authority);
+    let mut node = Process::start();
+    given(&node);
+    command.arg(format!("{HERE}/calls.json")).arg(&node.model).arg(node.authority());
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a client");
     let (to, from) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
     let mut client = Talk { child, to, from: lines(from) };
@@ -120,7 +119,7 @@ fn talk(mut command: Command, typed: &str) {
     }
     client.expect(typed);
     watches(&client.hear(), &["0", "1"]);
-    eventually("the volume of machine 1 is attached", || is_attached(&node));
+    eventually("the volume of machine 1 is attached", || node.path_of_volume().as_deref() == Some("/dev/sdb"));
     node.apply(&[document("Machine", "7", &json!({"provider": "external"}))]);
     client.tell("changed");
     client.expect(r#"told ["7"]"#);
@@ -139,15 +138,6 @@ fn watches(line: &str, expected: &[&str]) {
     assert_eq!(serde_json::from_str::<Vec<String>>(seen).expect("names"), expected);
 }
 
-/// Whether the volume that came with machine 1 is as the client has said.
-fn is_attached(node: &FacadeNode) -> bool {
-    let path = node.handle().look(|fleet| {
-        let (_, info) = fleet.attachments.get("1:1-0")?.attached()?;
-        Some(info.path.clone())
-    });
-    path.expect("looked").as_deref() == Some("/dev/sdb")
-}
-
 /// What a call is told of machine 0, which is a controller with an instance and a container.
 fn expected(method: &str) -> Vec<&'static str> {
     match method {
@@ -164,10 +154,15 @@ fn expected(method: &str) -> Vec<&'static str> {
     }
 }
 
-fn given(node: &FacadeNode, model: &str) {
-    let hash = blake3::hash(b"token-of-ada").to_hex().to_string();
+const TOKEN: &str = "token-of-the-controller";
+
+fn given(node: &Process) {
+    let account = |token: &str| {
+        let hash = blake3::hash(token.as_bytes()).to_hex().to_string();
+        json!({"role": "admin", "tokens": [{"id": "00000001", "hash": hash}]})
+    };
     let agent = json!({"version": "3.6.1-ubuntu-amd64", "url": "https://agents.example/3.6.1"});
-    node.pool("fast", &[("provider", "static")]);
+    node.run(&["pool", "create", "fast", "external", "provider=static"]);
     node.apply(&[
         document("JujuModel", "default", &json!({"agentBinaries": [agent]})),
         document("Machine", "0", &json!({"provider": "external", "jobs": ["host-units", "manage-model"]})),
@@ -175,11 +170,78 @@ fn given(node: &FacadeNode, model: &str) {
         document("Machine", "1", &json!({"provider": "external"})),
         document("Volume", "1-0", &json!({"pool": "fast", "size": "64M", "machine": "1"})),
         attachment("1", "1-0"),
-        document("Account", "ada", &json!({"role": "admin", "tokens": [{"id": "00000001", "hash": hash}]})),
+        document("Account", "ada", &account("token-of-ada")),
+        document("Account", "controller-0", &account(TOKEN)),
     ]);
-    let mut agent = node.client(model, "machine-0");
+    let authority = fs::read_to_string(node.authority()).expect("an authority");
+    let path = format!("/model/{}/api", node.model);
+    let mut controller = Client::connect(node.address, &authority, &path).expect("connected");
+    controller.login("controller-0", TOKEN).expect("logged in");
     let info = json!({"tag": "machine-0", "instance-id": "i-0", "nonce": "nonce-of-machine-zero"});
-    agent.call("SetInstanceInfo", &json!({"machines": [info]})).expect("told");
+    controller.call("SetInstanceInfo", &json!({"machines": [info]})).expect("told");
     let password = json!({"tag": "machine-0", "password": "password-of-machine-zero-12345"});
-    agent.call("SetPasswords", &json!({"changes": [password]})).expect("told");
+    controller.call("SetPasswords", &json!({"changes": [password]})).expect("told");
+}
+
+/// The program, as a process that listens.
+struct Process {
+    lab: Lab,
+    running: Option<Running>,
+    address: SocketAddr,
+    model: String,
+}
+
+impl Process {
+    fn start() -> Self {
+        let lab = Lab::new();
+        let (running, address) = listening(&lab);
+        let head = lab.run(&["journal", "head", "-o", "json"]).code(0).out;
+        let head: Value = serde_json::from_str(&head).expect("JSON");
+        let model = head["journal"].as_str().expect("an id").to_owned();
+        Self { lab, running: Some(running), address, model }
+    }
+
+    /// Ends it in order, and starts it again at another port.
+    fn restart(&mut self) {
+        self.running.take().expect("it runs").stopped().code(0);
+        let (running, address) = listening(&self.lab);
+        (self.running, self.address) = (Some(running), address);
+    }
+
+    fn authority(&self) -> PathBuf {
+        self.lab.data().join("tls/ca.pem")
+    }
+
+    fn run(&self, args: &[&str]) -> String {
+        self.lab.run(args).code(0).out
+    }
+
+    fn apply(&self, documents: &[Value]) {
+        let text: Vec<String> = documents.iter().map(|document| format!("{document}\n")).collect();
+        let manifest = self.lab.manifest("given.yaml", text.join("---\n"));
+        self.run(&["apply", &manifest]);
+    }
+
+    /// How the volume is reached that came with machine 1.
+    fn path_of_volume(&self) -> Option<String> {
+        let rows: Value = serde_json::from_str(&self.run(&["get", "volume-attachments", "-o", "json"])).expect("JSON");
+        let rows = rows.as_array().or_else(|| rows["items"].as_array()).expect("rows");
+        let path = rows.iter().find(|row| row["name"] == "1:1-0")?["path"].as_str();
+        path.map(str::to_owned)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        drop(self.running.take().map(Running::kill));
+    }
+}
+
+fn listening(lab: &Lab) -> (Running, SocketAddr) {
+    let running = lab.start(&["serve", "--listen", "127.0.0.1:0"]);
+    running.says("listening on https://127.0.0.1:");
+    let said = running.said();
+    let address = said.split("listening on https://").nth(1).and_then(|rest| rest.lines().next());
+    let address = address.and_then(|address| address.trim().parse().ok()).expect("an address");
+    (running, address)
 }

@@ -23,7 +23,7 @@ impl Lab {
         node.pool("fast", &[("provider", "static"), ("tier", "gold")]);
         node.apply(&[
             document("Machine", "5", &json!({"provider": "external"})),
-            document("Volume", "0", &json!({"pool": "fast", "size": "64M", "machine": "5"})),
+            document("Volume", "0", &json!({"pool": "fast", "size": "64M", "machine": "5", "tags": {"team": "a"}})),
             attachment("5", "0"),
         ]);
         let model = node.handle().journal().id().to_string();
@@ -111,6 +111,8 @@ fn a_volume_comes_with_the_instance_and_goes_with_it() {
     let expected = json!({"machine-tag": "machine-5", "volume-tag": "volume-0", "provider": "static"});
     assert_eq!(wanted["volumes"][0]["attachment"], expected);
     assert_eq!(wanted["volumes"][0]["attributes"], json!({"tier": "gold"}));
+    let tags = json!({"juju-controller-uuid": lab.model, "juju-model-uuid": lab.model, "team": "a"});
+    assert_eq!(wanted["volumes"][0]["tags"], tags);
 
     // when: a client makes both
     lab.provision_with_volume(false);

@@ -43,4 +43,4 @@ mod support;
 mod tour;
 mod upgrade;
 
-pub(crate) use support::eventually;
+pub(crate) use support::{Lab, Running, eventually};

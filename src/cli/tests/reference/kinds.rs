@@ -467,6 +467,7 @@ fn storage() -> Vec<Section> {
             "provider and attributes",
         ),
         row("machine", "name", None("none"), "web", "the machine on which it is created"),
+        row("tags", "map of texts", Default("{}"), "{team: storage}", "passed to the provider"),
     ];
     let filesystem = vec![
         row("size", "size", Required, "64M", "how large; not required with `volume`"),

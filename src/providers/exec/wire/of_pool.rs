@@ -38,7 +38,8 @@ mod tests {
 
     fn volume(pool: Option<FromPool>) -> Value {
         let (id, uid) = (EffectId(Uuid::nil()), Uid(Uuid::nil()));
-        let wish = CreateVolume { id, volume: "data".parse().unwrap(), uid, size: SizeMib(1), pool };
+        let wish =
+            CreateVolume { id, volume: "data".parse().unwrap(), uid, size: SizeMib(1), pool, tags: Default::default() };
         serde_json::to_value(NewVolume::from(&wish)).unwrap()
     }
 
@@ -52,6 +53,12 @@ mod tests {
         assert_eq!(volume(pool(&[])), told);
         told["attributes"] = json!({ "tier": "one" });
         assert_eq!(volume(pool(&[("tier", "one")])), told);
+        let tags = [("team".to_owned(), "storage".to_owned())].into();
+        let (id, uid, size) = (EffectId(nobody), Uid(nobody), SizeMib(1));
+        let wish =
+            CreateVolume { id, volume: "data".parse().unwrap(), uid, size, pool: pool(&[("tier", "one")]), tags };
+        told["tags"] = json!({ "team": "storage" });
+        assert_eq!(serde_json::to_value(NewVolume::from(&wish)).unwrap(), told);
 
         let (id, uid) = (EffectId(nobody), Uid(nobody));
         let (size, pool) = (SizeMib(1), pool(&[("tier", "one")]));
