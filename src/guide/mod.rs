@@ -30,6 +30,7 @@ pages! {
     providers, "providers", "a provider of your own, in any language";
     audit, "audit", "why, why-not, log, diff and replay";
     chaos, "chaos", "crashes and faults in virtual time";
+    invariants, "invariants", "what holds of every object after every decision";
     operation, "operation", "daily commands, backup, a full disk, the clock, uninstalling";
     network, "network", "a node that other machines use: TLS, accounts, events";
     juju, "juju", "Juju's own clients: the Provisioner facade";

@@ -28,13 +28,18 @@ impl Provisioned for Filesystem {
 
     const CLAIMS: [Invariant<State>; 2] = [
         Invariant {
+            name: "over-others-on-volumes-only",
             says: "only on a volume is a filesystem made over others",
             holds: |state| match &state.storage {
                 Storage::Creating { base, .. } => base.backing.is_some() || base.over.is_empty(),
                 Storage::None | Storage::Provisioned { .. } | Storage::Destroying { .. } => true,
             },
         },
-        Invariant { says: "what is there was made", holds: |state| state.made().is_none() || state.own.was_made },
+        Invariant {
+            name: "there-was-made",
+            says: "what is there was made",
+            holds: |state| state.made().is_none() || state.own.was_made,
+        },
     ];
 
     fn begin(declaration: &Declaration, _now: Timestamp) -> Begun<Self> {

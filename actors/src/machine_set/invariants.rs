@@ -4,12 +4,18 @@ use super::{State, pass};
 use crate::contract::Invariant;
 
 pub(super) const ALL: &[Invariant<State>] = &[
-    Invariant { says: "what exists was declared", holds: |state| !state.life.exists() || state.spec.is_some() },
     Invariant {
+        name: "declared",
+        says: "what exists was declared",
+        holds: |state| !state.life.exists() || state.spec.is_some(),
+    },
+    Invariant {
+        name: "names-of-a-pass",
         says: "names are for the machines of a pass",
         holds: |state| !is_at_rest(state) || state.names.is_empty(),
     },
     Invariant {
+        name: "names-are-given-once",
         says: "no name is given twice",
         holds: |state| u64::try_from(state.names.len()).is_ok_and(|names| names <= state.named),
     },

@@ -43,6 +43,8 @@ pub enum What {
     Events,
     /// The decider broke.
     Broken,
+    /// What always holds of an entity does not hold behind it.
+    Invariant,
 }
 
 impl What {
@@ -64,6 +66,7 @@ impl What {
             Self::SurplusEvent => "surplus-event",
             Self::Events => "events",
             Self::Broken => "broken",
+            Self::Invariant => "invariant",
         }
     }
 }

@@ -18,7 +18,9 @@ use super::{
     views::{LaggingView, ViewFault},
 };
 use crate::{
-    contract::{Decider, Entity, Known, PolicyInForce, Recorded, Request, Stored, StoredError, StoredFacts, Verdict},
+    contract::{
+        Decider, Entity, Invariant, Known, PolicyInForce, Recorded, Request, Stored, StoredError, StoredFacts, Verdict,
+    },
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
     policy, provider, replica_set,
     supervisor::{self, machine_sets, machines, replica_sets, storage},
@@ -115,13 +117,16 @@ pub struct Redecider<'j, D: Decider> {
     id_rule: Option<IdRule>,
     /// Streams with an event that could not be read: their states are not known any more.
     lost: BTreeSet<StreamId>,
+    /// What does not hold of an entity, by name, where that is so: it is told once.
+    broken: BTreeMap<StreamId, BTreeSet<&'static str>>,
 }
 
 impl<'j, D: Decider> Redecider<'j, D> {
     /// A decider whose commands come from others.
     pub fn new(journal: &'j dyn Journal) -> Self {
         let view = LaggingView::new(journal);
-        Self { lineage: Lineage::of(journal), entities: BTreeMap::new(), view, id_rule: None, lost: BTreeSet::new() }
+        let (entities, lost, broken) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        Self { lineage: Lineage::of(journal), entities, view, id_rule: None, lost, broken }
     }
 
     /// A supervisor, which gives itself its commands.
@@ -149,6 +154,8 @@ impl<D: Decider> Redecide for Redecider<'_, D> {
         if let Err(error) = entity.take_in(entry) {
             audit.say(What::Undecodable, format!("an event cannot be read: {error}"));
             self.lost.insert(stream.clone());
+        } else if !entry.events.is_empty() {
+            audit.invariants(entity.state(), &mut self.broken);
         }
         Redecided::Decided
     }
@@ -173,6 +180,22 @@ struct Audit<'a> {
 impl Audit<'_> {
     fn say(&mut self, what: What, text: impl Into<String>) {
         self.found.push(Divergence::new(&self.entry.header, what, text));
+    }
+
+    /// Tells what does not hold any more behind the entry.
+    fn invariants<D: Decider>(&mut self, state: &D, known: &mut BTreeMap<StreamId, BTreeSet<&'static str>>) {
+        let stream = &self.entry.header.stream;
+        let mut broken = Invariant::broken_in(D::INVARIANTS, state).peekable();
+        // Nearly always.
+        if broken.peek().is_none() {
+            known.remove(stream);
+            return;
+        }
+        let broken: BTreeMap<&'static str, &'static str> = broken.map(|one| (one.name, one.says)).collect();
+        let before = known.insert(stream.clone(), broken.keys().copied().collect()).unwrap_or_default();
+        for (name, says) in broken.into_iter().filter(|(name, _)| !before.contains(name)) {
+            self.say(What::Invariant, format!("it does not hold any more that {says} ({}/{name})", D::KIND));
+        }
     }
 
     /// Brings the view to where the entry says it stood; false if it cannot be there.

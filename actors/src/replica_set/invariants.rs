@@ -7,14 +7,24 @@ use crate::{
 };
 
 pub(super) const ALL: &[Invariant<State>] = &[
-    Invariant { says: "what exists was declared", holds: |state| !state.life.exists() || state.spec.is_some() },
     Invariant {
+        name: "declared",
+        says: "what exists was declared",
+        holds: |state| !state.life.exists() || state.spec.is_some(),
+    },
+    Invariant {
+        name: "gone-is-idle",
         says: "what is gone has nothing done to it",
         holds: |state| state.life.exists() || state.phase == Phase::Idle,
     },
     Invariant {
-        says: "whoever may have got a vote counts as a voter",
+        name: "doubtful-votes-count",
+        says: "a member that may have a vote counts as a voter",
         holds: |state| !guard::holds(Guard::FlagsFollowTheCommitted) || state.doubtful.is_subset(&state.flags),
     },
-    Invariant { says: "who votes was seen", holds: |state| state.seen.is_some() || state.flags.is_empty() },
+    Invariant {
+        name: "voters-were-seen",
+        says: "voters are known only once the set was seen",
+        holds: |state| state.seen.is_some() || state.flags.is_empty(),
+    },
 ];

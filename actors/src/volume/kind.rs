@@ -28,10 +28,15 @@ impl Provisioned for Volume {
 
     const CLAIMS: [Invariant<State>; 2] = [
         Invariant {
+            name: "lost-was-there",
             says: "only what is there can be lost",
             holds: |state| state.made().is_some() || state.own.lost.is_none(),
         },
-        Invariant { says: "a volume is attached to one machine at a time", holds: |state| state.attached_to.len() < 2 },
+        Invariant {
+            name: "one-machine-at-a-time",
+            says: "a volume is attached to one machine at a time",
+            holds: |state| state.attached_to.len() < 2,
+        },
     ];
 
     /// On a machine it is made once that machine has an instance; anywhere, at once.

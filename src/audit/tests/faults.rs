@@ -170,6 +170,25 @@ fn a_surplus_event_is_reported() {
 }
 
 #[test]
+fn an_entry_behind_which_an_invariant_does_not_hold_is_reported_once() {
+    let at = position(of("machine/db", "newly-declared"), 0);
+    let journal = empty();
+    busy(&journal);
+    let copy = copied(&*journal, |entry, draft| {
+        if entry.header.position == at {
+            draft.events.push(Event::Died.store().expect("small"));
+        }
+    });
+    let report = replay(&*copy, &ALL).expect("a readable journal");
+    let broken: Vec<_> = report.divergences.iter().filter(|found| found.what == What::Invariant).collect();
+    let [found] = &broken[..] else { panic!("{:?}", report.divergences) };
+    assert_eq!(found.position, at.0);
+    let text = "it does not hold any more that it is known since when a machine is being removed \
+                (machine/removal-has-a-beginning)";
+    assert_eq!(found.text, text);
+}
+
+#[test]
 fn two_swapped_events_are_reported() {
     let at = position(of("machine/db", "newly-declared"), 0);
     let found = found(|entry, draft| {

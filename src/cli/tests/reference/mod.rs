@@ -3,6 +3,7 @@
 
 mod account;
 mod errors;
+mod invariants;
 mod juju;
 mod kinds;
 mod policy;
@@ -271,6 +272,11 @@ fn hold(topic: &str, written: &str) {
 #[test]
 fn the_manifest_reference_is_as_the_code_says() {
     hold("manifest-reference", &manifest_reference());
+}
+
+#[test]
+fn the_page_of_invariants_is_as_the_code_says() {
+    hold("invariants", &invariants::page());
 }
 
 #[test]
