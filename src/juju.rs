@@ -279,6 +279,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_volume_has_a_number_and_perhaps_a_machine() {
+        let read = |tag: &str| VolumeId::of_tag(tag).map(|id| id.tag());
+        for (tag, same) in [
+            ("volume-3", "volume-3"),
+            ("volume-0-3", "volume-0-3"),
+            ("volume-0/3", "volume-0-3"),
+            ("volume-0-lxd-1-3", "volume-0-lxd-1-3"),
+        ] {
+            assert_eq!(read(tag).as_deref(), Some(same), "{tag}");
+        }
+        for tag in ["volume-", "volume-data", "volume-03", "volume-lxd-3", "volume-0-lxd-3", "machine-3", "3"] {
+            assert_eq!(read(tag), None, "{tag}");
+        }
+    }
+
+    #[test]
     fn a_container_has_a_parent_and_a_type() {
         let id = MachineId::parse("0/lxd/1/kvm/2").expect("an id");
         assert_eq!(id.parent(), MachineId::parse("0/lxd/1"));

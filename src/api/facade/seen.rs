@@ -397,3 +397,15 @@ pub(super) fn units_on(applications: &[Application], id: &MachineId) -> Vec<Stri
     on.sort();
     on
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_that_an_earlier_release_declared_with_pools_is_read_without_them() {
+        let json = r#"{"name": "lab", "storagePools": {"fast": {"provider": "static"}}}"#;
+        assert_eq!(read::<juju::Model>(Some(json)).name.as_deref(), Some("lab"));
+        assert_eq!(read::<juju::Model>(None), juju::Model::default());
+    }
+}
