@@ -28,7 +28,7 @@ use bailiwick::{
     plan::Prune,
 };
 use bailiwick_actors::{
-    ports::{Answer, BulkAnswer, CreateMachine, Listing, MachineInstance, MachineProvider},
+    ports::{Answer, BulkAnswer, CreateMachine, Listing, MachineInstance, MachineProvider, StartedMachine},
     vocab::{EffectId, Fault, FaultCode, Timestamp},
 };
 use serde_json::json;
@@ -129,7 +129,7 @@ fn median(values: &mut [f64]) -> f64 {
 struct Idle;
 
 impl MachineProvider for Idle {
-    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
+    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, StartedMachine> {
         refused(machines.len())
     }
 

@@ -20,7 +20,8 @@ use bailiwick::{
         contract::{Decider as _, Stored as _},
         ports::{
             Answer, AttachVolume, AttachmentInfo, BulkAnswer, CreateMachine, CreateVolume, DetachVolume,
-            InstanceStatus, Listing, Lookup, MachineInstance, MachineProvider, ProvisionedVolume, VolumeProvider,
+            InstanceStatus, Listing, Lookup, MachineInstance, MachineProvider, ProvisionedVolume, StartedMachine,
+            VolumeProvider,
         },
         shell::AskError,
         vocab::{EffectId, Fault, InstanceId, Timestamp},
@@ -55,19 +56,20 @@ fn now<T: Send + 'static>(answers: Vec<Result<T, Fault>>) -> BulkAnswer<'static,
 }
 
 impl MachineProvider for Fake {
-    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
+    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, StartedMachine> {
         let mut may_run = self.may_run.clone();
         Box::pin(async move {
             // An error means that the bench is over.
             drop(may_run.wait_for(|may| *may).await);
             let made = |create: CreateMachine| {
-                Ok(MachineInstance {
+                let made = MachineInstance {
                     effect: create.id,
                     instance: InstanceId(format!("i-{}", create.machine)),
                     machine: create.machine,
                     facts: BTreeMap::new(),
                     status: InstanceStatus::Running,
-                })
+                };
+                Ok(made.into())
             };
             Ok(machines.into_iter().map(made).collect())
         })
@@ -77,7 +79,7 @@ impl MachineProvider for Fake {
         now(ids.iter().map(|_| Ok(())).collect())
     }
 
-    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
+    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<StartedMachine>> {
         now(ids.iter().map(|_| Ok(Lookup::Absent)).collect())
     }
 

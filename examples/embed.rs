@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, io::Write, sync::Arc, sync::Mutex, thread, time::Duration};
 
 use bailiwick::actors::ports::{
-    Answer, BulkAnswer, Clock, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider,
+    Answer, BulkAnswer, Clock, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider, StartedMachine,
 };
 use bailiwick::actors::vocab::{EffectId, Fault, InstanceId};
 use bailiwick::{Config, Node, audit::About, clock::SystemClock, manifest, plan::Prune};
@@ -13,8 +13,8 @@ use bailiwick::{Config, Node, audit::About, clock::SystemClock, manifest, plan::
 struct Rack(Mutex<BTreeMap<EffectId, MachineInstance>>, SystemClock);
 
 impl MachineProvider for Rack {
-    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
-        Box::pin(async move { Ok(machines.into_iter().map(|wanted| Ok(self.make(wanted))).collect()) })
+    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, StartedMachine> {
+        Box::pin(async move { Ok(machines.into_iter().map(|wanted| Ok(self.make(wanted).into())).collect()) })
     }
     fn delete(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
         self.0.lock().unwrap().retain(|id, _| !ids.contains(id));

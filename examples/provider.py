@@ -33,11 +33,18 @@ def write(kind, effect, **fields):  # whole or not at all; fields that bailiwick
 def every(kind):
     return [thing for effect in sorted(os.listdir(STATE)) if (thing := read(effect, kind))]
 
-def create_machine(effect, machine, nonce="", **_):  # it outlives us: a session of its own, none of our pipes
+def with_it(effect, volume, size_mib, read_only, **_):  # a volume that comes with a machine, and goes with its directory
+    path = home(effect) + "/" + volume
+    with open(path, "ab") as disk: disk.truncate(size_mib << 20)
+    return {"volume": volume, "volume_id": f"with-{effect}-{volume}", "size_mib": size_mib, "device_link": path, "read_only": read_only}
+
+def create_machine(effect, machine, nonce="", volumes=(), **_):  # it outlives us: a session of its own, none of our pipes
     quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     start = lambda: subprocess.Popen(["sleep", "infinity"], cwd=home(effect), start_new_session=True, **quiet)
     pid = find(effect) or start().pid  # found, if we were killed before the next line
-    write("machine", effect, machine=machine, instance="sleep-" + effect, pid=pid, facts={"nonce": nonce})
+    network = [{"name": "lo", "kind": "loopback", "addresses": [{"address": "127.0.0.1", "subnet": "127.0.0.0/8", "config": "loopback"}]}]
+    write("machine", effect, machine=machine, instance="sleep-" + effect, pid=pid, facts={"nonce": nonce},
+          network=network, volumes=[with_it(effect, **volume) for volume in volumes])
 
 def create_volume(effect, size_mib, **_):
     if not 1 <= size_mib <= 1 << 40:

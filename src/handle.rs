@@ -5,7 +5,8 @@ mod change;
 mod clock;
 mod denials;
 mod host;
-pub mod offer;
+pub mod not_offered;
+mod offer;
 mod operate;
 mod pending;
 mod watch;
@@ -42,7 +43,8 @@ use self::host::HostWatch;
 pub use self::{
     change::{Applied, ApplyError, ImportVolume, Refusal},
     clock::CorrectError,
-    offer::{NotOffered, Offer, Releases},
+    not_offered::NotOffered,
+    offer::{Offer, Releases},
     operate::OperateError,
     pending::QuestionError,
     watch::Decisions,

@@ -15,7 +15,10 @@ use bailiwick::{
         contract::{Decider, Entity, PolicyInForce},
         machine::{self, Command as Ask},
         policy::Document,
-        ports::{Answer, BulkAnswer, Clock, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider},
+        ports::{
+            Answer, BulkAnswer, Clock, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider,
+            StartedMachine,
+        },
         schedule::ScheduleActor,
         shell::{
             self, AnyCommand, EntityActor, Executor, Limits, Origin, Providers, Registry, Running, Services, Stats,
@@ -158,11 +161,12 @@ impl Clock for Standing {
 struct Ready;
 
 impl MachineProvider for Ready {
-    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
+    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, StartedMachine> {
         let made = |create: CreateMachine| {
             let instance = InstanceId(format!("i-{}", create.machine));
             let (facts, status) = (BTreeMap::new(), InstanceStatus::Running);
-            Ok(MachineInstance { effect: create.id, instance, machine: create.machine, facts, status })
+            let made = MachineInstance { effect: create.id, instance, machine: create.machine, facts, status };
+            Ok(made.into())
         };
         Box::pin(async move { Ok(machines.into_iter().map(made).collect()) })
     }

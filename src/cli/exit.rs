@@ -149,6 +149,7 @@ impl Exit {
                 "unseen",
                 "needs-pool",
                 "not-of-clients",
+                "goes-with-instance",
                 "not-editable",
             ],
         ),

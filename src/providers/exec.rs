@@ -32,7 +32,7 @@
 //!
 //! | operation | items | `ok` of each |
 //! |---|---|---|
-//! | `create-machines` | `effect` `machine` `uid` `labels` `workloads` `jobs` `nonce`, and if said: `zone` `tags` `annotations` `taints` `constraints` `placement` `base` `parent` `class` `class_content` (`revision` `provider_spec` `node_template`: the copy that is this machine's own) `secrets` (what the secrets of its class hold; not for logs) `credentials` (`token_id` `token_file` `until_ms`: what an agent of ours would join with, by reference) `start` (what documents say; with what the model says of it: `image_stream` `image_signing_key` `ca_certificate` `verify_tls`) | a machine: `effect` `instance` `machine` `status` (`running`, `stopped`) `facts` |
+//! | `create-machines` | `effect` `machine` `uid` `labels` `workloads` `jobs` `nonce`, and if said: `zone` `tags` `annotations` `taints` `constraints` `placement` `base` `parent` `class` `class_content` (`revision` `provider_spec` `node_template`: the copy that is this machine's own) `secrets` (what the secrets of its class hold; not for logs) `credentials` (`token_id` `token_file` `until_ms`: what an agent of ours would join with, by reference) `start` (what documents say; with what the model says of it: `image_stream` `image_signing_key` `ca_certificate` `verify_tls`) `volumes` (what is to come with it and go with it: `volume` `size_mib` `pool` `attributes`? `read_only` of each) | a machine: `effect` `instance` `machine` `status` (`running`, `stopped`) `facts`, and if there are any: `network` `volumes` |
 //! | `delete-machines` | effect ids | `null` |
 //! | `lookup-machines` | effect ids | `{"present": machine}`, `"absent"` or `"unknown"` |
 //! | `create-volumes` | `effect` `volume` `uid` `size_mib` `pool`? `attributes`? `tags`? | a volume: `effect` `volume_id` `size_mib` |
@@ -48,6 +48,12 @@
 //! | `attach-filesystems` | `effect` `machine` `machine_effect` `instance` `filesystem` `filesystem_effect` `filesystem_id` `read_only`, and if said: `path` | a mount: `mount_point` `read_only` |
 //! | `detach-filesystems` | `effect` `machine` `machine_effect` `filesystem` `filesystem_effect` | `null` |
 //! | `lookup-filesystem-attachments` | effect ids | `{"present": mount}`, `"absent"` or `"unknown"` |
+//!
+//! **`network`** is how a machine's network is configured: of each device `name`, and if known `kind` (`ethernet`) `parent` `mac`
+//! `mtu` `provider_id` and `addresses`, each with `address` and if known `subnet` (`10.0.1.0/24`) `config` (`dhcp`, `static`)
+//! `provider_subnet`. **`volumes`** are those that came with it: of each `volume` `volume_id` `size_mib`, and if known
+//! `hardware_id` `device_name` (`sdb`) `device_link` (`/dev/disk/by-id/…`) `bus_address` `read_only`. What lists say of both is
+//! passed over. There are at most 64 devices of a machine, addresses of a device, and volumes.
 //!
 //! **`list-machines`** has no items. Its answer says whether everything is in it and how old it is in milliseconds. What
 //! does not fit a line comes in pages: an answer with `next` is asked for more, with the same text as `after`.
@@ -163,7 +169,7 @@ use std::{
 use bailiwick_actors::{
     ports::{
         Answer, AttachVolume, AttachmentInfo, BulkAnswer, Capabilities, Clock, CreateMachine, CreateVolume,
-        DetachVolume, Listing, Lookup, MachineInstance, MachineProvider, Progress, ProvisionedVolume,
+        DetachVolume, Listing, Lookup, MachineInstance, MachineProvider, Progress, ProvisionedVolume, StartedMachine,
         TELLING_BYTES_MIN, VolumeProvider,
     },
     supervisor::machines::AgentReport,
@@ -304,7 +310,7 @@ impl Drop for ExecProvider {
 }
 
 impl MachineProvider for ExecProvider {
-    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
+    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, StartedMachine> {
         for wish in &machines {
             let of = wish.class.as_ref().map_or_else(|| "its machine".into(), |copy| format!("class {}", copy.class));
             self.known.add_secret(&format!("the secrets of {of}"), &wish.secrets);
@@ -319,7 +325,7 @@ impl MachineProvider for ExecProvider {
         Box::pin(self.undo(Operation::DeleteMachines, each(ids)))
     }
 
-    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
+    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<StartedMachine>> {
         Box::pin(self.look(Operation::LookupMachines, ids, trust::found_machine))
     }
 

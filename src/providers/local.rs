@@ -45,7 +45,7 @@ use std::{
 use bailiwick_actors::{
     ports::{
         Answer, AttachVolume, AttachmentInfo, BulkAnswer, Clock, CreateMachine, CreateVolume, DetachVolume, Listing,
-        Lookup, MachineInstance, MachineProvider, ProvisionedVolume, VolumeProvider,
+        Lookup, MachineInstance, MachineProvider, ProvisionedVolume, StartedMachine, VolumeProvider,
     },
     vocab::{EffectId, Fault, Name},
 };
@@ -152,16 +152,21 @@ pub fn directories_of(root: &Path, machine: &Name) -> io::Result<Vec<MachineDir>
 }
 
 impl MachineProvider for LocalProvider {
-    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
-        self.change(&self.lanes.slow, machines, |machine| (machine.id, None), machines::create)
+    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, StartedMachine> {
+        self.change(
+            &self.lanes.slow,
+            machines,
+            |machine| (machine.id, None),
+            |inner, wish| machines::create(inner, wish).map(StartedMachine::from),
+        )
     }
 
     fn delete(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {
         self.change(&self.lanes.slow, ids, |id| (*id, None), machines::delete)
     }
 
-    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
-        self.look(ids, machines::lookup)
+    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<StartedMachine>> {
+        self.look(ids, |inner, id| Ok(machines::lookup(inner, id)?.map(StartedMachine::from)))
     }
 
     fn cancel(&self, id: EffectId) {

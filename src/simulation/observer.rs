@@ -163,8 +163,12 @@ impl Observer {
         streams.extend(attachments.map(|(name, _)| stream::<volume_attachment::State>(name)));
         let mounts = self.fleet.filesystem_attachments.iter().filter(|(name, _)| is_there(name));
         streams.extend(mounts.map(|(name, _)| stream::<filesystem_attachment::State>(name)));
-        let is_of_clients =
-            |state: &volume::State| state.is_external() && state.life.exists() && state.made().is_none();
+        let makes_no_client =
+            |machine: &Name| self.fleet.machines.get(machine.as_str()).is_some_and(|machine| !machine.is_external());
+        let is_of_clients = |state: &volume::State| {
+            let waits = state.is_external() && state.life.exists() && state.made().is_none();
+            waits && !state.own.wanted_on.as_ref().is_some_and(makes_no_client)
+        };
         let unmade = self.fleet.volumes.iter().filter(|(_, folded)| is_of_clients(&folded.state));
         streams.extend(unmade.map(|(name, _)| stream::<volume::State>(name)));
         let unmounted = self.fleet.filesystems.iter().filter(|(_, folded)| folded.state.awaits_mount());

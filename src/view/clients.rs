@@ -1,4 +1,5 @@
-//! What machines, volumes and attachments wait for that only a client of Juju's brings about.
+//! What machines, volumes and attachments wait for that only a client of Juju's brings about, or the provider that makes their
+//! instance.
 
 use bailiwick_actors::{
     machine::{self, Instance},
@@ -42,7 +43,7 @@ pub(super) fn awaited(state: &machine::State) -> Option<Awaited> {
     }
 }
 
-/// What is missing of a volume that the client which made its machine did not make, or attach; none if it did.
+/// What is missing of a volume that whoever made the instance of its machine did not make, or attach; none if it did.
 pub(super) fn left_out(fleet: &Fleet, machine: &str, volume: &str, precondition: &'static str) -> Option<Unmet> {
     let state = fleet.machines.get(machine)?;
     let (Instance::Running { .. }, Ok(name)) = (&state.instance, volume.parse::<Name>()) else { return None };
@@ -51,13 +52,19 @@ pub(super) fn left_out(fleet: &Fleet, machine: &str, volume: &str, precondition:
     let because = match of.made() {
         None if came.volumes.contains_key(&name) => return None,
         Some(_) if came.attachments.contains_key(&name) => return None,
-        None => format!("a client created machine {machine} without volume {volume}"),
-        Some(_) => format!("a client created machine {machine} without attaching volume {volume}"),
+        None => format!("{} created machine {machine} without volume {volume}", maker(state)),
+        Some(_) => format!("{} created machine {machine} without attaching volume {volume}", maker(state)),
     };
-    let by = format!(
-        "another instance of machine {machine}: `bailiwick delete machine/{machine}`, `bailiwick apply` its manifest again, and \
-         a client that creates it with its volumes"
-    );
+    let by = match state.is_external() {
+        true => format!(
+            "another instance of machine {machine}: `bailiwick delete machine/{machine}`, `bailiwick apply` its manifest again, \
+             and a client that creates it with its volumes"
+        ),
+        false => format!(
+            "a provider that creates instances with their volumes, then `bailiwick delete machine/{machine}`: its set creates \
+             another machine"
+        ),
+    };
     Some(Unmet::new(precondition, because, by))
 }
 
@@ -72,11 +79,32 @@ pub(super) fn is_going(state: &volume_attachment::State) -> bool {
 }
 
 /// What ends an attachment that goes with its instance.
-pub(super) fn end_of_attachment(entity: &StreamId) -> String {
+pub(super) fn end_of_attachment(fleet: &Fleet, entity: &StreamId) -> String {
     let machine = entity.name().split_once(':').map_or("", |(machine, _)| machine);
-    format!(
-        "a client that calls `Remove` for machine {machine}; or `bailiwick delete {entity} --force`, which does not wait for it"
-    )
+    let force = format!("or `bailiwick delete {entity} --force`, which does not wait for it");
+    match fleet.machines.get(machine).is_none_or(machine::State::is_external) {
+        true => format!("a client that calls `Remove` for machine {machine}; {force}"),
+        false => format!("the deletion of the instance of machine {machine}; {force}"),
+    }
+}
+
+/// Who makes the instance of a machine.
+fn maker(state: &machine::State) -> String {
+    match state.spec.as_ref().filter(|_| !state.is_external()) {
+        Some(spec) => format!("provider {}", spec.provider),
+        None => "a client".to_owned(),
+    }
+}
+
+/// Who a going attachment waits for, and what for.
+pub(super) fn waits_for(fleet: &Fleet, machine: &str) -> (String, String) {
+    match fleet.machines.get(machine).filter(|state| !state.is_external()) {
+        Some(state) => (maker(state), format!("it is attached until the instance of machine {machine} is deleted")),
+        None => {
+            let why = format!("it is attached until a client has deleted the instance of machine {machine}");
+            ("its client".to_owned(), why)
+        }
+    }
 }
 
 impl Awaited {

@@ -269,7 +269,7 @@ fn waits_in_turn(fleet: &Fleet, blocker: &StreamId) -> Option<Unmet> {
 /// What helps it. Whose data its provider was to let go of, and did not, can still be destroyed.
 fn remedy(fleet: &Fleet, stuck: &StreamId, undoing: Option<&Effort>) -> String {
     if clients::goes_with_instance(fleet, stuck) {
-        return clients::end_of_attachment(stuck);
+        return clients::end_of_attachment(fleet, stuck);
     }
     let (now, is_released) = (fleet.time, is_released(fleet, stuck));
     let force = format!("`bailiwick delete {stuck} --force`, which records what may be left behind");

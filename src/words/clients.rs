@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use bailiwick_actors::{
-    machine::juju::{Command, CreatedStorage, Event, Said, StatusOf},
+    machine::juju::{Command, Event, Said, StatusOf},
+    ports::CreatedStorage,
     vocab::Name,
 };
 
@@ -44,7 +45,7 @@ pub(super) fn happened(event: &Event) -> String {
 }
 
 /// "volumes 0, 0-1": those that were created, and those that were only attached.
-fn volumes(storage: &CreatedStorage) -> String {
+pub(super) fn volumes(storage: &CreatedStorage) -> String {
     let all: BTreeSet<&Name> = storage.volumes.keys().chain(storage.attachments.keys()).collect();
     let names: Vec<&str> = all.into_iter().map(Name::as_str).collect();
     match &names[..] {

@@ -349,6 +349,12 @@ fn reported(report: &Report, teller: &str) -> String {
         Report::Created { attempt, instance } => {
             format!("provider created instance {} (attempt {attempt})", instance.instance)
         }
+        Report::CreatedWith { attempt, instance, network, storage } => {
+            let devices = (!network.is_empty()).then(|| count(network.len(), "network device"));
+            let volumes = (!storage.is_empty()).then(|| clients::volumes(storage));
+            let beside: Vec<String> = devices.into_iter().chain(volumes).collect();
+            format!("provider created instance {} with {} (attempt {attempt})", instance.instance, beside.join(" and "))
+        }
         Report::CreateFailed { attempt, fault } => format!("creating the instance failed (attempt {attempt}): {fault}"),
         Report::Deleted { attempt } => format!("provider deleted the instance (attempt {attempt})"),
         Report::DeleteFailed { attempt, fault } => format!("deleting the instance failed (attempt {attempt}): {fault}"),

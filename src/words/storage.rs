@@ -183,7 +183,9 @@ impl Told for Volume {
             volume::OwnReport::CameWith { place, volume_id, size, .. } => {
                 format!("volume {volume_id} ({size}) came with instance {}", place.instance)
             }
-            volume::OwnReport::WentWith { .. } => "the instance that it came with is gone".into(),
+            volume::OwnReport::WentWith { .. } | volume::OwnReport::InstanceReplaced { .. } => {
+                "the instance that it came with is gone".into()
+            }
         }
     }
 
@@ -197,6 +199,7 @@ impl Told for Volume {
                     place.instance, place.machine
                 )
             }
+            Own::WentToComeAgain => "went with its instance; waits for the next one of its machine".into(),
             Own::Returned { .. } => "requested the destruction of its storage again".into(),
             Own::Tagged { tags } => format!("tagged {}", tagged(tags)),
             Own::SitedIn { zone } => format!("is in zone {zone}"),

@@ -46,7 +46,7 @@ fn there_are_more_than_a_hundred_checks_and_each_has_a_name_of_its_own() {
     let ids: std::collections::BTreeSet<_> = check::checks().iter().map(|check| check.id).collect();
     assert_eq!(ids.len(), check::checks().len());
     // As `src/guide/providers.md` says.
-    assert_eq!(ids.len() + process::count(), 148);
+    assert_eq!(ids.len() + process::count(), 149);
 }
 
 /// The runtime's virtual time.
@@ -197,5 +197,5 @@ async fn the_sample_with_filesystems_passes() {
 #[test]
 fn the_sample_has_not_many_more_than_a_hundred_lines() {
     let lines = std::fs::read_to_string(sample()).unwrap().lines().count();
-    assert!(lines < 120, "{lines}");
+    assert!(lines < 130, "{lines}");
 }

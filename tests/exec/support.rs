@@ -144,11 +144,11 @@ pub fn made(id: u64, n: u128) -> String {
 pub async fn create(provider: &ExecProvider, n: u128) -> Result<MachineInstance, Fault> {
     let answers = within(provider.create(vec![wish(n)])).await?;
     assert_eq!(answers.len(), 1);
-    answers.into_iter().next().unwrap()
+    answers.into_iter().next().unwrap().map(|made| made.instance)
 }
 
 pub async fn lookup(provider: &ExecProvider, n: u128) -> Result<Lookup<MachineInstance>, Fault> {
-    within(provider.lookup(vec![effect(n)])).await?.remove(0)
+    Ok(within(provider.lookup(vec![effect(n)])).await?.remove(0)?.map(|found| found.instance))
 }
 
 /// Nothing here takes nearly as long.

@@ -28,7 +28,7 @@ use crate::{
 };
 
 async fn look(provider: &LocalProvider, n: u128) -> Lookup<MachineInstance> {
-    only(provider.lookup(vec![effect(n)]).await).unwrap()
+    only(provider.lookup(vec![effect(n)]).await).unwrap().map(|found| found.instance)
 }
 
 async fn status(provider: &LocalProvider, n: u128) -> InstanceStatus {
@@ -55,7 +55,7 @@ async fn a_machine_keeps_what_it_was_started_with() {
     let start = StartParameters { api_addresses: vec!["10.0.0.1:17070".into()], ..Default::default() };
     let wished = CreateMachine { config: Some(config.clone().into()), start: Some(start.into()), ..wish(1) };
     let made = only(ground.provider().create(vec![wished]).await).unwrap();
-    assert_eq!(made.nonce(), Some(nonce(1).as_str()));
+    assert_eq!(made.instance.nonce(), Some(nonce(1).as_str()));
     let tag = ground.machine(effect(1)).read_tag().unwrap().expect("a tag");
     assert_eq!(
         (tag.nonce, tag.config, tag.api_addresses),
@@ -83,7 +83,7 @@ async fn creating_at_the_same_time_gives_one_machine() {
     let wishes = || vec![wish(1), wish(2), wish(1)];
     let (one, two) = tokio::join!(provider.create(wishes()), provider.create(wishes()));
     let pids: Vec<String> =
-        one.unwrap().into_iter().chain(two.unwrap()).map(|made| made.unwrap().facts["pid"].clone()).collect();
+        one.unwrap().into_iter().chain(two.unwrap()).map(|made| made.unwrap().instance.facts["pid"].clone()).collect();
     assert!(pids[0] == pids[2] && pids[0] == pids[3] && pids[0] == pids[5] && pids[1] == pids[4], "{pids:?}");
     assert_eq!(agents_of(&ground.machine(effect(1))).len(), 1);
     assert_eq!(create(&other_node, 2).await.facts["pid"], pids[1]);
@@ -94,7 +94,7 @@ async fn many_machines_are_made_at_once_and_listed_in_order() {
     let ground = Ground::new();
     let provider = ground.provider();
     let made = provider.create((1..=12).map(wish).collect()).await.unwrap();
-    let made: Vec<MachineInstance> = made.into_iter().map(Result::unwrap).collect();
+    let made: Vec<MachineInstance> = made.into_iter().map(|made| made.unwrap().instance).collect();
     let listing = provider.list().await.unwrap();
     assert_eq!((listing.complete, listing.as_of, listing.items), (true, Timestamp(1_000), made));
 }

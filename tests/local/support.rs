@@ -183,7 +183,7 @@ pub fn only<T>(answers: Result<Vec<Result<T, Fault>>, Fault>) -> Result<T, Fault
 }
 
 pub async fn create(provider: &LocalProvider, n: u128) -> MachineInstance {
-    only(provider.create(vec![wish(n)]).await).unwrap()
+    only(provider.create(vec![wish(n)]).await).unwrap().instance
 }
 
 pub async fn delete(provider: &LocalProvider, n: u128) {

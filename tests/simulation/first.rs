@@ -1,10 +1,19 @@
+use std::collections::BTreeMap;
+
 use bailiwick::{
+    actors::storage_rules::{PoolName, PoolSettings, StorageConfig},
     manifest::{self, Known, Source, Wish},
     simulation::{Happening, Planned, Simulation},
 };
 
 pub fn wishes(text: &str) -> Vec<Wish> {
-    let manifest = manifest::parse(&[Source::new("test", text.as_bytes().to_vec())], &Known::default());
+    wishes_with_pools(text, BTreeMap::new())
+}
+
+/// As [`wishes`], with these pools beside those that there always are.
+pub fn wishes_with_pools(text: &str, pools: BTreeMap<PoolName, PoolSettings>) -> Vec<Wish> {
+    let known = Known { storage: StorageConfig { pools, ..StorageConfig::default() }, ..Known::default() };
+    let manifest = manifest::parse(&[Source::new("test", text.as_bytes().to_vec())], &known);
     manifest.unwrap_or_else(|error| panic!("{error}")).documents.into_iter().map(|document| document.wish).collect()
 }
 

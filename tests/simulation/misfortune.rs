@@ -79,11 +79,11 @@ fn wish(n: u128, in_zone: Option<&str>) -> CreateMachine {
 }
 
 async fn create(provider: &SimulatedProvider, wish: CreateMachine) -> Result<MachineInstance, Fault> {
-    provider.create(vec![wish]).await?.remove(0)
+    provider.create(vec![wish]).await?.remove(0).map(|made| made.instance)
 }
 
 async fn lookup(provider: &SimulatedProvider, n: u128) -> Lookup<MachineInstance> {
-    provider.lookup(vec![effect(n)]).await.unwrap().remove(0).unwrap()
+    provider.lookup(vec![effect(n)]).await.unwrap().remove(0).unwrap().map(|found| found.instance)
 }
 
 fn code<T>(answer: Result<T, Fault>) -> Option<FaultCode> {

@@ -2,15 +2,24 @@
 //! stays is there.
 
 use bailiwick::{
+    actors::storage_rules::{PoolSettings, ProviderType},
+    manifest::Wish,
     providers::simulated::Dice,
     simulation::{CrashAt, CrashKind, Devices, Happening, Planned, Simulation},
 };
 
 use crate::{
-    first::wishes,
+    first::wishes_with_pools,
     misfortune::nasty,
     trials::{Trials, trials},
 };
+
+/// What machines of the deployment come with is from pool `fast`.
+fn wishes(text: &str) -> Vec<Wish> {
+    let attributes = [("provider".to_owned(), "simulated".to_owned())].into();
+    let settings = PoolSettings { provider: ProviderType::External, attributes };
+    wishes_with_pools(text, [("fast".parse().expect("the name of a pool"), settings)].into())
+}
 
 fn deployment(version: u64, replicas: u64) -> String {
     format!(
@@ -30,6 +39,7 @@ spec:
         data: {{volume: 'simulated,64M', persistent: false}}
         files: {{filesystem: 'simulated,16M', persistent: false}}
         kept: 'simulated,8M'
+        scratch: {{volume: 'fast,4M', persistent: false}}
 "
     )
 }
@@ -81,7 +91,7 @@ fn nothing_of_what_goes_with_machines_is_left_with_many_seeds() {
 
 fn nothing_is_left(usual: u64) {
     let Trials { seeds, is_single } = trials(usual);
-    let (mut failed, mut kept, mut crashes) = (Vec::new(), 0, 0);
+    let (mut failed, mut kept, mut crashes, mut came, mut again) = (Vec::new(), 0, 0, 0, 0);
     for seed in seeds {
         let report = bad_half_hour(seed).run().unwrap_or_else(|error| panic!("seed {seed}: {error:?}"));
         let left = report.statuses.iter().filter(|(_, status)| **status != "removed");
@@ -91,8 +101,16 @@ fn nothing_is_left(usual: u64) {
             failed.push(format!("seed {seed}: converged: {}, {:?}, {left:?}", report.converged, report.wrong));
         }
         kept += left.len();
+        let told = |words: &str| report.story.iter().filter(|line| line.what.contains(words)).count();
+        came += told("came with instance");
+        again += told("waits for the next one of its machine");
         crashes += report.crashes;
     }
     assert!(failed.is_empty(), "SEED=n shows one:\n{}", failed.join("\n"));
     assert!(is_single || (kept > 0 && crashes > 0), "{kept} kept, {crashes} crashes");
+    let is_long = usual > 1;
+    assert!(
+        is_single || (came > 0 && (again > 0 || !is_long)),
+        "{came} came with an instance, {again} waited for the next one"
+    );
 }

@@ -82,7 +82,7 @@ impl<A: Attached> State<A> {
         }
     }
 
-    /// Whether clients of Juju's attach it: it is attached with the instance of its machine, and as long as that is there.
+    /// Whether it came with the instance of its machine: it is attached as long as that is there, and nobody is asked.
     pub fn is_external(&self) -> bool {
         self.target().is_some_and(is_external::<A>)
     }

@@ -40,8 +40,8 @@ reasons! {
         RemovalForced = "removal-forced", "an operator forced the removal";
         Overdue = "overdue", "detaching it exceeded the time limit";
         TargetMoved = "target-moved", "its source device was renamed";
-        CameWithInstance = "came-with-instance", "a client of the facade attached it to the instance that it created";
-        GoneWithInstance = "gone-with-instance", "the instance that a client of the facade attached it to is gone";
+        CameWithInstance = "came-with-instance", "it came with the instance of its machine";
+        GoneWithInstance = "gone-with-instance", "the instance that it came with is gone";
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{BudgetSeen, InstanceConfig, NodeFacts, RemovalReason, Spec, StartParameters, Unstartable, juju};
 use crate::{
     contract::Stored,
-    ports::{Condition, MachineInstance},
+    ports::{Condition, CreatedStorage, Device, MachineInstance},
     vocab::{Cited, ClassCopy, EffectId, Fault, InstanceId, Name, Timestamp, Zone},
 };
 
@@ -191,6 +191,13 @@ pub enum Report {
     WorkloadsEnded {
         effect: EffectId,
         workloads: BTreeSet<Name>,
+    },
+    /// As `Created`, and the provider tells of its network, or of volumes that came with it.
+    CreatedWith {
+        attempt: u32,
+        instance: MachineInstance,
+        network: Vec<Device>,
+        storage: Box<CreatedStorage>,
     },
 }
 

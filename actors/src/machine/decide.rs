@@ -68,7 +68,12 @@ pub(super) fn decide(state: &State, command: &Command, facts: &Facts<'_>) -> Ver
             adoption::remove_stray(state, (provider, instance), Reason::StrayReturned, facts)
         }
         Command::Report(report) => match report {
-            Report::Created { attempt, instance } => provider_reports::created(state, *attempt, instance, facts),
+            Report::Created { attempt, instance } => {
+                provider_reports::created(state, *attempt, instance, juju::came_alone(state), facts)
+            }
+            Report::CreatedWith { attempt, instance, network, storage } => {
+                provider_reports::created(state, *attempt, instance, juju::came_with(state, network, storage), facts)
+            }
             Report::CreateFailed { attempt, fault } => provider_reports::create_failed(state, *attempt, fault, facts),
             Report::Deleted { attempt } => provider_reports::deleted(state, *attempt, facts),
             Report::DeleteFailed { attempt, fault } => provider_reports::delete_failed(state, *attempt, fault, facts),

@@ -11,7 +11,14 @@ use crate::{
     vocab::{Fault, FaultCode, Life, Outlook},
 };
 
-pub(super) fn created(state: &State, attempt: u32, instance: &MachineInstance, facts: &Facts<'_>) -> Verdict {
+/// `beside` is what follows from what came with the instance.
+pub(super) fn created(
+    state: &State,
+    attempt: u32,
+    instance: &MachineInstance,
+    beside: Vec<Event>,
+    facts: &Facts<'_>,
+) -> Verdict {
     let Instance::Creating(effort) = &state.instance else {
         return Ok(Decision::nothing(Reason::StaleReport));
     };
@@ -37,7 +44,8 @@ pub(super) fn created(state: &State, attempt: u32, instance: &MachineInstance, f
     }
     // A late answer to an earlier attempt at the same intent is as good: it is the same instance.
     let made = Event::Created { instance: instance.clone(), at: facts.now };
-    Ok(Decision::because(Reason::InstanceMade, [made, health::join_awaited(state, facts)]))
+    let events = [made, health::join_awaited(state, facts)].into_iter().chain(beside);
+    Ok(Decision::because(Reason::InstanceMade, events))
 }
 
 pub(super) fn create_failed(state: &State, attempt: u32, fault: &Fault, facts: &Facts<'_>) -> Verdict {

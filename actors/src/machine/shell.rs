@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{Command, Effect, Report, State, juju};
 use crate::{
-    ports::{BulkAnswer, CreateMachine, MachineInstance, MachineProvider, Operation, SecretData},
+    ports::{BulkAnswer, CreateMachine, MachineInstance, MachineProvider, Operation, SecretData, StartedMachine},
     shell::{AnyCommand, AnyWish, Asked, Call, Instances, Kind, Make, Services, Undo, Urgency, Work, foreign},
     vocab::{Fault, Name, Timestamp},
 };
@@ -97,23 +97,24 @@ impl Make for CreateMachine {
     const OPERATION: Operation = Operation::CreateMachine;
     type Thing = Instances;
 
-    fn make<'a>(
-        by: &'a dyn MachineProvider,
-        services: &Services,
-        wishes: Vec<Self>,
-    ) -> BulkAnswer<'a, MachineInstance> {
+    fn make<'a>(by: &'a dyn MachineProvider, services: &Services, wishes: Vec<Self>) -> BulkAnswer<'a, StartedMachine> {
         services.create_machines(by, wishes)
     }
 
-    fn report(attempt: u32, result: Result<MachineInstance, Fault>) -> AnyCommand {
+    fn report(attempt: u32, result: Result<StartedMachine, Fault>) -> AnyCommand {
         AnyCommand::from(Command::Report(match result {
-            Ok(instance) => Report::Created { attempt, instance },
+            Ok(StartedMachine { instance, network, storage }) if network.is_empty() && storage.is_empty() => {
+                Report::Created { attempt, instance }
+            }
+            Ok(StartedMachine { instance, network, storage }) => {
+                Report::CreatedWith { attempt, instance, network, storage: Box::new(storage) }
+            }
             Err(fault) => Report::CreateFailed { attempt, fault },
         }))
     }
 
-    fn foreign(made: &MachineInstance, journal: Uuid) -> Option<AnyCommand> {
-        foreign(made, journal)
+    fn foreign(made: &StartedMachine, journal: Uuid) -> Option<AnyCommand> {
+        foreign(&made.instance, journal)
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, BulkAnswer, Capabilities, JoinToken, Lookup, Progress, SecretData};
+use super::{Answer, BulkAnswer, Capabilities, CreatedStorage, Device, JoinToken, Lookup, Progress, SecretData};
 use crate::{
     machine::{InstanceConfig, Spec, StartParameters},
     vocab::{ClassCopy, EffectId, Fault, InstanceId, Name, Nonce, Timestamp, Uid, Zone},
@@ -67,6 +67,24 @@ impl MachineInstance {
     /// The zone that it stands in, if its provider tells.
     pub fn zone(&self) -> Option<Zone> {
         self.facts.get(Self::ZONE).cloned().map(Zone)
+    }
+}
+
+/// What a provider has made for a machine, or finds again of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartedMachine {
+    pub instance: MachineInstance,
+    /// Its network devices, as the provider has configured them; none if it does not tell.
+    pub network: Vec<Device>,
+    /// The volumes of provider `external` that came with it, and how it reaches them. Source: Juju's environs, the result of a
+    /// start.
+    pub storage: CreatedStorage,
+}
+
+impl From<MachineInstance> for StartedMachine {
+    /// An instance, and nothing is told beside.
+    fn from(instance: MachineInstance) -> Self {
+        Self { instance, network: Vec::new(), storage: CreatedStorage::default() }
     }
 }
 
@@ -152,8 +170,9 @@ impl Condition {
 /// All calls are idempotent by effect id. They may run at the same time; the caller never has two calls for one effect
 /// id under way. A call that is dropped may still happen. Faults never hold secrets.
 pub trait MachineProvider: Send + Sync {
-    /// Makes machines; an id that already has an instance answers with that instance.
-    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance>;
+    /// Makes machines, each with the volumes that its declaration asks of provider `external`; an id that already has an
+    /// instance answers with that instance.
+    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, StartedMachine>;
 
     /// Removes the instances made under these ids, and everything that belongs to them; an absent one is a success. Who
     /// answers `not-found` is asked by [`lookup`](Self::lookup), and believed only if that says absent.
@@ -163,11 +182,11 @@ pub trait MachineProvider: Send + Sync {
     ///
     /// Unless a provider has a better way, it is looked up in the list: what a complete list does not have is absent,
     /// what a partial one does not have is unknown. (Override this if a call that was dropped may still make something.)
-    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
+    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<StartedMachine>> {
         Box::pin(async move {
             let listing = self.list().await?;
             let find = |id: &EffectId| match listing.items.iter().find(|instance| instance.effect == *id) {
-                Some(instance) => Lookup::Present(instance.clone()),
+                Some(instance) => Lookup::Present(instance.clone().into()),
                 None if listing.complete => Lookup::Absent,
                 None => Lookup::Unknown,
             };

@@ -2,6 +2,7 @@
 
 use std::{future::Future, pin::Pin};
 
+mod beside;
 mod blot;
 mod call_budget;
 mod capabilities;
@@ -16,6 +17,7 @@ mod scope;
 mod secrets;
 mod storage;
 
+pub use beside::{Address, CreatedAttachment, CreatedStorage, CreatedVolume, Device, Origin};
 pub use blot::{Blot, MARK, TELLING_BYTES_MIN};
 pub use call_budget::{CallBudget, CallKind, CallQueue, InvalidCallBudget};
 pub use capabilities::{Capabilities, Progress};
@@ -26,7 +28,9 @@ pub use filesystems::{
     FilesystemProvider, ProvisionedFilesystem,
 };
 pub use import::{ImportVolume, VolumeImporter};
-pub use machines::{Condition, CreateMachine, Healthy, InstanceStatus, Listing, MachineInstance, MachineProvider};
+pub use machines::{
+    Condition, CreateMachine, Healthy, InstanceStatus, Listing, MachineInstance, MachineProvider, StartedMachine,
+};
 pub use operation::{Batch, Operation, Turn};
 pub use replica_set::ReplicaSetEngine;
 pub use scope::MachineScope;

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     machine,
-    ports::{BulkAnswer, CallKind, Lookup, MachineInstance, MachineProvider, Operation},
+    ports::{BulkAnswer, CallKind, Lookup, MachineInstance, MachineProvider, Operation, StartedMachine},
     vocab::{EffectId, Fault, FaultCode, Nonce},
 };
 
@@ -22,10 +22,10 @@ pub struct Instances;
 
 impl Thing for Instances {
     type Port = Machines;
-    type Made = MachineInstance;
+    type Made = StartedMachine;
     type Handle = EffectId;
 
-    fn lookup(by: &dyn MachineProvider, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
+    fn lookup(by: &dyn MachineProvider, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<StartedMachine>> {
         by.lookup(ids)
     }
 
@@ -92,7 +92,7 @@ async fn ask(
     let mut told = Vec::new();
     for (item, seen) in doubtful.into_iter().zip(seen) {
         let command = match seen {
-            Ok(Lookup::Present(instance)) => foreign(&instance, journal),
+            Ok(Lookup::Present(found)) => foreign(&found.instance, journal),
             // Making it may still be under way somewhere: only a deletion ends that.
             Ok(Lookup::Absent) => None,
             Ok(Lookup::Unknown) => {

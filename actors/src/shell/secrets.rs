@@ -9,7 +9,7 @@ use super::Services;
 use crate::{
     contract::PolicyInForce,
     machine::rules::{InForce, token},
-    ports::{Blot, BulkAnswer, CreateMachine, Enrolment, MachineInstance, MachineProvider, SecretData, Secrets},
+    ports::{Blot, BulkAnswer, CreateMachine, Device, Enrolment, MachineProvider, SecretData, Secrets, StartedMachine},
     vocab::{ClassCopy, Fault, FaultCode, Name, Nonce, Timestamp},
 };
 
@@ -86,13 +86,19 @@ impl Told {
     }
 
     /// An answer without it. An id would name nothing any more without a part of it, so it is not taken.
-    fn discreet(&self, answer: Result<MachineInstance, Fault>) -> Result<MachineInstance, Fault> {
+    fn discreet(&self, answer: Result<StartedMachine, Fault>) -> Result<StartedMachine, Fault> {
         let mut made = answer.map_err(|fault| self.quiet(fault))?;
-        if self.out(&made.instance.0) != made.instance.0 {
+        let has_secret = |text: &String| self.out(text) != *text;
+        if has_secret(&made.instance.instance.0) {
             let text = "the provider's id for it contains a secret, so it is rejected";
             return Err(Fault::new(FaultCode::Unknown, text));
         }
-        made.facts = made.facts.iter().map(|(key, value)| (self.out(key), self.out(value))).collect();
+        if made.network.iter().flat_map(Device::texts).chain(made.storage.texts()).any(has_secret) {
+            let text = "what the provider tells of its network or its volumes contains a secret, so it is rejected";
+            return Err(Fault::new(FaultCode::Unknown, text));
+        }
+        let facts = &mut made.instance.facts;
+        *facts = facts.iter().map(|(key, value)| (self.out(key), self.out(value))).collect();
         Ok(made)
     }
 }
@@ -103,7 +109,7 @@ impl Services {
         &self,
         provider: &'a dyn MachineProvider,
         machines: Vec<CreateMachine>,
-    ) -> BulkAnswer<'a, MachineInstance> {
+    ) -> BulkAnswer<'a, StartedMachine> {
         create(provider, Outfit::of(self), machines)
     }
 }
@@ -114,7 +120,7 @@ fn create<'a>(
     provider: &'a dyn MachineProvider,
     outfit: Outfit<'_>,
     machines: Vec<CreateMachine>,
-) -> BulkAnswer<'a, MachineInstance> {
+) -> BulkAnswer<'a, StartedMachine> {
     let mut wanted = Vec::new();
     let mut told = Told::default();
     let mut faults: Vec<Option<Fault>> = Vec::new();
@@ -187,7 +193,7 @@ mod tests {
     use crate::{
         machine::{Spec, rules::Overrides},
         policy::Document,
-        ports::{Answer, InstanceStatus, JoinToken, Listing},
+        ports::{Answer, InstanceStatus, JoinToken, Listing, MachineInstance},
         vocab::{ClassContent, EffectId, InstanceId, Uid},
     };
 
@@ -196,16 +202,16 @@ mod tests {
     struct Talkative(Mutex<Vec<CreateMachine>>);
 
     impl MachineProvider for Talkative {
-        fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
+        fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, StartedMachine> {
             let answer = |machine: &CreateMachine| match machine.secrets.reveal().get("userData") {
                 Some(data) => Err(Fault::new(FaultCode::Internal, format!("no luck with {data} and id.sesame"))),
-                None => Ok(MachineInstance {
+                None => Ok(StartedMachine::from(MachineInstance {
                     effect: machine.id,
                     instance: InstanceId("i-1".into()),
                     machine: machine.machine.clone(),
                     facts: BTreeMap::from([("joins with".to_owned(), "id.sesame".to_owned())]),
                     status: InstanceStatus::Running,
-                }),
+                })),
             };
             let answers = machines.iter().map(answer).collect();
             *self.0.lock().unwrap() = machines;
@@ -274,7 +280,7 @@ mod tests {
         provider: &Talkative,
         secrets: Option<&dyn Secrets>,
         machines: Vec<CreateMachine>,
-    ) -> Vec<Result<MachineInstance, Fault>> {
+    ) -> Vec<Result<StartedMachine, Fault>> {
         let mut document = Document::default();
         document.reconciliation.creation_timeout_ms = 60;
         let policy = Arc::new(PolicyInForce { reference: None, document });
@@ -383,16 +389,22 @@ mod tests {
         let secrets = SecretData::new([("userData".to_owned(), "hunter2!".to_owned())].into());
         let mut told = Told::default();
         told.add(&secrets);
-        let made = |instance: &str| MachineInstance {
-            effect: EffectId(Uuid::nil()),
-            instance: InstanceId(instance.into()),
-            machine: name("web"),
-            facts: [("a hunter2!".to_owned(), "so hunter2!".to_owned())].into(),
-            status: InstanceStatus::Running,
+        let made = |instance: &str| {
+            StartedMachine::from(MachineInstance {
+                effect: EffectId(Uuid::nil()),
+                instance: InstanceId(instance.into()),
+                machine: name("web"),
+                facts: [("a hunter2!".to_owned(), "so hunter2!".to_owned())].into(),
+                status: InstanceStatus::Running,
+            })
         };
-        let facts = told.discreet(Ok(made("i-1"))).expect("an id").facts;
+        let facts = told.discreet(Ok(made("i-1"))).expect("an id").instance.facts;
         assert_eq!(facts, [("a ***".to_owned(), "so ***".to_owned())].into());
         let fault = told.discreet(Ok(made("i-hunter2!"))).unwrap_err();
+        assert!(fault.code == FaultCode::Unknown && !fault.text.contains("hunter2!"), "{fault}");
+        let device = Device { name: "hunter2!".into(), ..Device::default() };
+        let beside = StartedMachine { network: vec![device], ..made("i-1") };
+        let fault = told.discreet(Ok(beside)).unwrap_err();
         assert!(fault.code == FaultCode::Unknown && !fault.text.contains("hunter2!"), "{fault}");
     }
 
@@ -412,7 +424,7 @@ mod tests {
     #[test]
     fn who_made_it_tells_nothing_on() {
         let answers = created(&Talkative::default(), Some(&One), vec![wish(2, None)]);
-        let facts = &answers[0].as_ref().expect("made").facts;
+        let facts = &answers[0].as_ref().expect("made").instance.facts;
         assert_eq!(*facts, BTreeMap::from([("joins with".to_owned(), "***".to_owned())]));
     }
 

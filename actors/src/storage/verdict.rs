@@ -59,8 +59,9 @@ reasons! {
         NeedsMet = "needs-met", "all its dependencies are ready";
         DeviceMoved = "device-moved", "its device was renamed";
         GoesWithVolume = "goes-with-volume", "its volume has left the machine; its data stays on the volume, and goes with it";
-        CameWithInstance = "came-with-instance", "a client of the facade created it with the instance of its machine";
-        WentWithInstance = "went-with-instance", "the instance that a client of the facade created it with is gone";
+        CameWithInstance = "came-with-instance", "it was created with the instance of its machine";
+        WentWithInstance = "went-with-instance", "the instance that it came with is gone";
+        InstanceReplaced = "instance-replaced", "the instance that it came with is gone, and its machine gets another one";
     }
 }
 

@@ -9,7 +9,7 @@ use bailiwick_journal::digest;
 use serde::{Deserialize, Serialize};
 
 use super::FromPool;
-use crate::vocab::{Name, SizeMib, hex};
+use crate::vocab::{EXTERNAL, Name, SizeMib, hex};
 
 /// Storage that a machine asks for under one name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -90,6 +90,15 @@ impl StorageClaim {
 /// Everything that a machine of this name asks for.
 pub fn claimed<'c>(machine: &Name, claims: &'c [StorageClaim]) -> impl Iterator<Item = Claimed<'c>> {
     claims.iter().flat_map(move |claim| (0..claim.count).map(move |number| claim.claimed(machine, number)))
+}
+
+/// The volumes that a machine of this name asks for and that are to come with its instance, each with its claim.
+pub fn claimed_with_instance<'c>(
+    machine: &Name,
+    claims: &'c [StorageClaim],
+) -> impl Iterator<Item = (Name, &'c StorageClaim)> {
+    let with_it = claimed(machine, claims).filter(|claimed| claimed.claim.provider.as_str() == EXTERNAL);
+    with_it.filter_map(|Claimed { claim, volume, .. }| Some((volume?, claim)))
 }
 
 fn derived(text: &str) -> Name {

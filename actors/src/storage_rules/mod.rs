@@ -21,7 +21,7 @@ mod provider_type;
 mod source;
 
 pub use attributes::{AttributeError, Attributes, check_attributes};
-pub use claim::{ClaimForm, Claimed, ClaimedBy, StorageClaim, claimed};
+pub use claim::{ClaimForm, Claimed, ClaimedBy, StorageClaim, claimed, claimed_with_instance};
 pub use config::{ConfigProblem, PoolSettings, StorageConfig};
 pub use defaults::{Demand, Minimum, default_pool, demand};
 pub use directive::{Directive, DirectiveError};

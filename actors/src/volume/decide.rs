@@ -41,6 +41,7 @@ pub(super) fn report(state: &State, report: &OwnReport, facts: &Facts<'_>) -> Ve
             came_with(state, place, (volume_id, *size), zone.into_iter().chain([described]), facts)
         }
         OwnReport::WentWith { machine_effect } => went_with(state, *machine_effect, facts),
+        OwnReport::InstanceReplaced { machine_effect } => instance_replaced(state, *machine_effect),
     }
 }
 
@@ -53,6 +54,15 @@ fn went_with(state: &State, machine_effect: EffectId, facts: &Facts<'_>) -> Verd
     }
     let events = std::iter::once(Event::RemovalBegan).chain(death(state, facts.now));
     Ok(Decision::because(Reason::WentWithInstance, events))
+}
+
+/// It waits again, whoever protects it: what came with the instance is gone, and is told to be so.
+fn instance_replaced(state: &State, machine_effect: EffectId) -> Verdict {
+    let is_its = state.own.place.as_ref().is_some_and(|place| place.machine_effect == machine_effect);
+    if state.life != Life::Alive || !is_its || !state.goes_with_instance() {
+        return Ok(Decision::nothing(Reason::StaleReport));
+    }
+    Ok(Decision::because(Reason::InstanceReplaced, [Event::Own(OwnEvent::WentToComeAgain)]))
 }
 
 fn create(state: &State, place: &Place, zone: Option<&Zone>, facts: &Facts<'_>) -> Verdict {
@@ -133,7 +143,7 @@ fn declare_tagged(state: &State, declaration: &Declaration, tags: &Tags, facts: 
     Ok(decision)
 }
 
-/// Nobody is asked for it: it is there with the instance that a client has made.
+/// Nobody is asked for it: it is there with the instance of its machine.
 fn came_with(
     state: &State,
     place: &Place,

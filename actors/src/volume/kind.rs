@@ -47,7 +47,7 @@ impl Provisioned for Volume {
         events.extend(import.map(|volume_id| Event::Own(OwnEvent::ImportWanted { volume_id })));
         events.extend(pool.iter().map(|pool| Event::TakenFrom { pool: pool.clone() }));
         match &wanted.machine {
-            // A client makes it with a machine's instance, or nobody does.
+            // It is made with a machine's instance, or not at all.
             None if declaration.spec.provider.as_str() == EXTERNAL => Begun { reason: Reason::WaitsForMachine, events },
             None => {
                 events.push(Event::CreateRequested { base: Where::Anywhere, at: now });
@@ -105,7 +105,7 @@ impl Provisioned for Volume {
         state.own.filesystem.as_ref()
     }
 
-    /// What a client has made, only a client can destroy: it goes with the instance, or stays with its provider.
+    /// What came with an instance goes with it, or stays with whoever made it.
     fn needs_undoing(state: &State) -> bool {
         !state.is_external()
     }
@@ -153,6 +153,10 @@ impl Provisioned for Volume {
                 own.place = Some(place.clone());
                 state.storage = Storage::Provisioned { intent: at, made: made.clone() };
             }
+            OwnEvent::WentToComeAgain => {
+                (own.place, own.facts, own.zone) = (None, None, None);
+                state.storage = Storage::None;
+            }
             OwnEvent::Returned { provider, of, at: since } => {
                 state.life = Life::Dead;
                 state.removal = Removal::Destroy;
@@ -168,7 +172,7 @@ impl Provisioned for Volume {
         use Fact::{Dependents, Effect, Life, Request, Spec, Zone as Place};
         Touches::Some(match event {
             OwnEvent::Returned { .. } => &[Life, Effect, Request],
-            OwnEvent::CameWith { .. } => &[Effect, Request],
+            OwnEvent::CameWith { .. } | OwnEvent::WentToComeAgain => &[Effect, Request],
             OwnEvent::WantedOn { .. } | OwnEvent::ImportWanted { .. } | OwnEvent::Tagged { .. } => &[Spec],
             OwnEvent::Described { .. }
             | OwnEvent::AttachedAtCreation { .. }

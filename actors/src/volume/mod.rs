@@ -4,8 +4,8 @@
 //! A volume that is made where a machine is waits, with no storage, until the storage supervisor names that machine's
 //! instance. It is attached to one machine at a time, and is not removed while a filesystem lives on it.
 //!
-//! A volume of provider `external` is made by a client of Juju's, with the instance of its machine; nobody is asked for it, nor
-//! to destroy it.
+//! A volume of provider `external` is made with the instance of its machine, by whoever makes that: a client of Juju's, or the
+//! machine's provider. Nobody is asked for it alone, nor to destroy it.
 
 mod decide;
 mod first_form;
@@ -52,7 +52,7 @@ impl State {
         self.differences(declaration).into_iter().chain(differs).collect()
     }
 
-    /// Whether clients make it, with the instance of a machine.
+    /// Whether it is made with the instance of a machine.
     pub fn is_external(&self) -> bool {
         self.spec.as_ref().is_some_and(|spec| spec.provider.as_str() == EXTERNAL)
     }

@@ -115,7 +115,7 @@ pub enum OwnReport {
     Lost { effect: EffectId },
     /// Its provider shows it again.
     Found { effect: EffectId },
-    /// A client of Juju's has made it with the instance of the machine that it waits for.
+    /// It was made with the instance of the machine that it waits for.
     CameWith {
         place: Place,
         /// The zone that the instance is in, if that is known.
@@ -126,6 +126,8 @@ pub enum OwnReport {
     },
     /// The instance made under this id is gone, and with it what came with it.
     WentWith { machine_effect: EffectId },
+    /// As `WentWith`, and its machine gets another one, with which it is to come again.
+    InstanceReplaced { machine_effect: EffectId },
 }
 
 /// What happens to a volume only.
@@ -170,7 +172,7 @@ pub enum OwnEvent {
         of: Version,
         at: Timestamp,
     },
-    /// A client of Juju's has made it with the instance of this machine: its effect id follows from this event's version.
+    /// It was made with the instance of this machine: its effect id follows from this event's version.
     CameWith {
         place: Place,
         made: ProvisionedVolume,
@@ -179,4 +181,6 @@ pub enum OwnEvent {
     Tagged {
         tags: Tags,
     },
+    /// It went with the instance that it came with, and is to come with the next one of its machine.
+    WentToComeAgain,
 }

@@ -37,6 +37,7 @@ pub(crate) const OWN: &[Reason] = &[
     Reason::DeclaredAnew,
     Reason::CameWithInstance,
     Reason::WentWithInstance,
+    Reason::InstanceReplaced,
 ];
 
 fn lost() -> Vec<Event> {
@@ -235,6 +236,11 @@ fn went_with_instance() -> Command {
     Command::Report(Report::Own(OwnReport::WentWith { machine_effect }))
 }
 
+fn instance_replaced() -> Command {
+    let machine_effect = place().machine_effect;
+    Command::Report(Report::Own(OwnReport::InstanceReplaced { machine_effect }))
+}
+
 fn of_clients() -> Vec<Case<State>> {
     use Reason as R;
     let spec = || Spec { provider: name("external"), ..Volume::spec(64) };
@@ -254,6 +260,18 @@ fn of_clients() -> Vec<Case<State>> {
         case(
             [came_and_stays_not(), vec![Event::Protected { on: true }]].concat(),
             went_with_instance(),
+            Ok((R::StaleReport, vec![])),
+        ),
+        // Its machine gets another instance: it waits for that, whoever protects it.
+        case(
+            [came_and_stays_not(), vec![Event::Protected { on: true }]].concat(),
+            instance_replaced(),
+            Ok((R::InstanceReplaced, vec![Event::Own(OwnEvent::WentToComeAgain)])),
+        ),
+        case([external(), came()].concat(), instance_replaced(), Ok((R::StaleReport, vec![]))),
+        case(
+            [came_and_stays_not(), vec![Event::Own(OwnEvent::WentToComeAgain)]].concat(),
+            instance_replaced(),
             Ok((R::StaleReport, vec![])),
         ),
         // Nobody is asked to destroy it.

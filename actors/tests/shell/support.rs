@@ -12,7 +12,7 @@ use bailiwick_actors::{
     machine,
     ports::{
         Answer, BulkAnswer, CallBudget, Clock, CreateMachine, InstanceStatus, Listing, Lookup, MachineInstance,
-        MachineProvider,
+        MachineProvider, StartedMachine,
     },
     replay::assert_replays,
     shell::{self, AnyCommand, Ask, AskError, Limits, Origin, Providers, RegistryStats, Running, Stats, assemble},
@@ -129,7 +129,7 @@ impl Obedient {
 }
 
 impl MachineProvider for Obedient {
-    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
+    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, StartedMachine> {
         Box::pin(async move {
             let ids = machines.iter().map(|create| create.id).collect();
             tokio::select! {
@@ -145,7 +145,7 @@ impl MachineProvider for Obedient {
                 let instance = InstanceId(format!("i-{}", create.machine));
                 let (facts, status) = (BTreeMap::new(), InstanceStatus::Running);
                 let made = MachineInstance { effect: create.id, instance, machine: create.machine, facts, status };
-                Ok(state.instances.entry(create.id).or_insert(made).clone())
+                Ok(state.instances.entry(create.id).or_insert(made).clone().into())
             };
             Ok(machines.into_iter().map(make).collect())
         })
@@ -160,13 +160,13 @@ impl MachineProvider for Obedient {
         })
     }
 
-    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
+    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<StartedMachine>> {
         Box::pin(async move {
             self.called("lookup", ids.iter().map(ToString::to_string).collect()).await?;
             let state = self.state();
             let find = |id: &EffectId| match state.instances.get(id) {
                 Some(instance) if state.untold.contains(&instance.machine) => Ok(Lookup::Unknown),
-                found => Ok(found.cloned().map_or(Lookup::Absent, Lookup::Present)),
+                found => Ok(found.map_or(Lookup::Absent, |instance| Lookup::Present(instance.clone().into()))),
             };
             Ok(ids.iter().map(find).collect())
         })

@@ -1,10 +1,8 @@
 //! Stored forms of what clients of Juju's Provisioner facade say of machines.
 
 use bailiwick_actors::{
-    machine::juju::{
-        Address, Command, CreatedAttachment, CreatedStorage, CreatedVolume, Dependents, Device, Event, Hardware,
-        NewInstance, Origin, Provisioned, Refusal, Said, StatusOf,
-    },
+    machine::juju::{Command, Dependents, Event, Hardware, NewInstance, Provisioned, Refusal, Said, StatusOf},
+    ports::{Address, CreatedAttachment, CreatedStorage, CreatedVolume, Device, Origin},
     vocab::{InstanceId, Name, SizeMib},
 };
 
@@ -32,7 +30,7 @@ fn hardware() -> Hardware {
     }
 }
 
-fn devices() -> Vec<Device> {
+pub(super) fn devices() -> Vec<Device> {
     let address = |origin| Address {
         value: "10.0.1.7".into(),
         cidr: "10.0.1.0/24".into(),
@@ -53,7 +51,7 @@ fn devices() -> Vec<Device> {
     }]
 }
 
-fn storage() -> Box<CreatedStorage> {
+pub(super) fn storage() -> Box<CreatedStorage> {
     let volume = CreatedVolume {
         id: InstanceId("vol-7".into()),
         size: SizeMib(64),

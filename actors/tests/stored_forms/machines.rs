@@ -93,7 +93,13 @@ pub(crate) fn machine() -> Forms {
         ]
         .into_iter()
         .chain(unstartable().map(|why| Command::RefuseStart { asked: Version(1), why, cited: cited() }))
-        .chain(clients::commands().map(Command::Client)),
+        .chain(clients::commands().map(Command::Client))
+        .chain([Command::Report(Report::CreatedWith {
+            attempt: 2,
+            instance: instance(InstanceStatus::Running),
+            network: clients::devices(),
+            storage: clients::storage(),
+        })]),
     );
     all.extend(forms(
         "event",

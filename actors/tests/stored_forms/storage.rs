@@ -187,7 +187,7 @@ fn tags() -> volume::Tags {
     [("team".to_owned(), "storage".to_owned())].into()
 }
 
-pub(super) fn volume_reports() -> [volume::OwnReport; 5] {
+pub(super) fn volume_reports() -> [volume::OwnReport; 6] {
     use volume::OwnReport;
     [
         OwnReport::Made { attempt: 5, volume: volume_made(), facts: facts(), attached: Some(at_creation()) },
@@ -201,6 +201,7 @@ pub(super) fn volume_reports() -> [volume::OwnReport; 5] {
             facts: facts(),
         },
         OwnReport::WentWith { machine_effect: effect(2) },
+        OwnReport::InstanceReplaced { machine_effect: effect(2) },
     ]
 }
 
@@ -217,7 +218,7 @@ pub(super) fn volume_commands() -> [volume::OwnCommand; 7] {
     ]
 }
 
-pub(super) fn volume_events() -> [volume::OwnEvent; 12] {
+pub(super) fn volume_events() -> [volume::OwnEvent; 13] {
     use volume::OwnEvent;
     [
         OwnEvent::WantedOn { machine: name("web") },
@@ -232,6 +233,7 @@ pub(super) fn volume_events() -> [volume::OwnEvent; 12] {
         OwnEvent::Returned { provider: name("local"), of: Version(2), at: AT },
         OwnEvent::CameWith { place: place(), made: volume_made() },
         OwnEvent::Tagged { tags: tags() },
+        OwnEvent::WentToComeAgain,
     ]
 }
 

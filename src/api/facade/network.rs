@@ -8,7 +8,7 @@ use std::{
     str::Chars,
 };
 
-use bailiwick_actors::machine::juju::Device;
+use bailiwick_actors::ports::Device;
 
 use super::{
     fault::Fault,

@@ -4,10 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
-    machine::{
-        self,
-        juju::{CreatedAttachment, CreatedStorage, CreatedVolume},
-    },
+    machine,
+    ports::{CreatedAttachment, CreatedStorage, CreatedVolume},
     vocab::{InstanceId, Life, Name, SizeMib},
     volume_attachment::{self, Link},
 };

@@ -5,8 +5,9 @@ use bailiwick_actors::{
     contract::Decider,
     machine::{
         self,
-        juju::{Address, Command, Dependents, Device, NewInstance, Origin, Said, StatusOf as Of},
+        juju::{Command, Dependents, NewInstance, Said, StatusOf as Of},
     },
+    ports::{Address, Device, Origin},
     shell::{Answer, AnyCommand},
     vocab::InstanceId,
 };

@@ -6,7 +6,8 @@ use bailiwick_actors::{
     machine::Spec,
     ports::{
         Answer, AttachVolume, AttachmentInfo, BulkAnswer, Clock, CreateMachine, CreateVolume, DetachFilesystem,
-        DetachVolume, Listing, Lookup, MachineInstance, MachineProvider, ProvisionedVolume, SecretData, VolumeProvider,
+        DetachVolume, Listing, Lookup, MachineInstance, MachineProvider, ProvisionedVolume, SecretData, StartedMachine,
+        VolumeProvider,
     },
     vocab::{EffectId, Fault, FaultCode, InstanceId, Name, Nonce, SizeMib, Uid},
 };
@@ -163,13 +164,26 @@ impl Bench {
         one("create", self.try_create(vec![wish.clone()]).await?)
     }
 
+    /// A machine, with what came with it.
+    pub async fn start(&self, wish: &CreateMachine) -> Result<StartedMachine, Stop> {
+        let provider = self.provider()?;
+        one("create", self.bulk("create", 1, provider.create(vec![wish.clone()])).await?)
+    }
+
+    /// What it knows of a machine, with what came with it.
+    pub async fn found(&self, id: EffectId) -> Result<Lookup<StartedMachine>, Stop> {
+        let provider = self.provider()?;
+        Ok(self.known(&[id], |ids| provider.lookup(ids)).await?.remove(0))
+    }
+
     pub async fn create_all(&self, wishes: &[CreateMachine]) -> Result<Vec<MachineInstance>, Stop> {
         every("create", self.try_create(wishes.to_vec()).await?)
     }
 
     pub async fn try_create(&self, wishes: Vec<CreateMachine>) -> Result<Vec<Result<MachineInstance, Fault>>, Stop> {
         let (count, provider) = (wishes.len(), self.provider()?);
-        self.bulk("create", count, provider.create(wishes)).await
+        let answers = self.bulk("create", count, provider.create(wishes)).await?;
+        Ok(answers.into_iter().map(|answer| answer.map(|made| made.instance)).collect())
     }
 
     pub async fn delete(&self, ids: &[EffectId]) -> Judged {
@@ -184,7 +198,8 @@ impl Bench {
     /// What it knows; asked again as long as it cannot tell.
     pub async fn lookup(&self, ids: &[EffectId]) -> Result<Vec<Lookup<MachineInstance>>, Stop> {
         let provider = self.provider()?;
-        self.known(ids, |ids| provider.lookup(ids)).await
+        let known = self.known(ids, |ids| provider.lookup(ids)).await?;
+        Ok(known.into_iter().map(|known| known.map(|found| found.instance)).collect())
     }
 
     pub async fn lookup_one(&self, id: EffectId) -> Result<Lookup<MachineInstance>, Stop> {

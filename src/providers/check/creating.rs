@@ -1,10 +1,12 @@
 //! Machines are made once, and are what was asked for.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use bailiwick_actors::{
-    ports::{CreateMachine, InstanceStatus, MachineInstance},
-    vocab::{Nonce, Uid},
+    machine::Spec,
+    ports::{CreateMachine, InstanceStatus, Lookup, MachineInstance},
+    storage_rules::{ClaimForm, FromPool, StorageClaim, claimed_with_instance},
+    vocab::{EXTERNAL, Name, Nonce, SizeMib, Uid},
 };
 
 use super::{
@@ -123,6 +125,44 @@ pub const CHECKS: &[Check] = &[
         },
     },
     Check {
+        id: "creating/what-comes-with-it",
+        what: "the network and the volumes of a machine, if any are told, are those that were asked for, and told again",
+        run: |bench| {
+            Box::pin(async move {
+                let mut wish = bench.wish();
+                let claim = StorageClaim {
+                    name: "disk".parse().expect("a name"),
+                    count: 2,
+                    size: SizeMib(1),
+                    provider: EXTERNAL.parse().expect("a name"),
+                    pool: FromPool { name: "check".parse().expect("a name"), attributes: Default::default() },
+                    form: ClaimForm::Volume,
+                    read_only: false,
+                    is_persistent: false,
+                };
+                wish.spec = Arc::new(Spec { storage: vec![claim], ..(*wish.spec).clone() });
+                let made = bench.start(&wish).await?;
+                if made.network.is_empty() && made.storage.is_empty() {
+                    return skipped("it tells of no network, and creates no volumes with a machine");
+                }
+                let again = bench.start(&wish).await?;
+                ensure(again == made, || format!("asked again, it tells {again:?} instead of {made:?}"))?;
+                match bench.found(wish.id).await? {
+                    Lookup::Present(found) => {
+                        let is_same = (&found.network, &found.storage) == (&made.network, &made.storage);
+                        ensure(is_same, || format!("lookup tells {found:?} instead of {made:?}"))?;
+                    }
+                    other => return wrong(format!("lookup should say present, and says {other:?}")),
+                }
+                let asked: Vec<Name> =
+                    claimed_with_instance(&wish.machine, &wish.spec.storage).map(|(volume, _)| volume).collect();
+                let told: Vec<&Name> = made.storage.volumes.keys().collect();
+                let is_asked = told.is_empty() || asked.iter().collect::<Vec<_>>() == told;
+                ensure(is_asked, || format!("{asked:?} were asked for, and it tells of {told:?}"))
+            })
+        },
+    },
+    Check {
         id: "creating/nonce",
         what: "the fact `nonce`, if there is one, is what the instance was started with, whatever is asked for later",
         run: |bench| {
@@ -232,8 +272,7 @@ pub const CHECKS: &[Check] = &[
                 }
                 let answers = bench.lookup(&ids).await?.into_iter().map(Ok).collect();
                 let left = every("lookup", answers)?;
-                let left =
-                    left.iter().filter(|found| !matches!(found, bailiwick_actors::ports::Lookup::Absent)).count();
+                let left = left.iter().filter(|found| !matches!(found, Lookup::Absent)).count();
                 ensure(left == 0, || format!("{left} are still there"))
             })
         },

@@ -68,8 +68,8 @@ pub const CHECKS: &[Check] = &[
                     let answers = answers.map_err(|fault| Stop::Wrong(format!("lookup answered {fault}")))?;
                     let is_of_it = |found: &Lookup<_>| match found {
                         Lookup::Present(seen) => {
-                            let seen: &bailiwick_actors::ports::MachineInstance = seen;
-                            seen.effect == effect
+                            let seen: &bailiwick_actors::ports::StartedMachine = seen;
+                            seen.instance.effect == effect
                         }
                         Lookup::Absent => false,
                         Lookup::Unknown => true,

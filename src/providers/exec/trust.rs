@@ -9,17 +9,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bailiwick_actors::{
     ports::{
-        AttachFilesystem, AttachVolume, AttachmentInfo, Condition, CreateFilesystem, CreateMachine, CreateVolume,
-        FilesystemAttachmentInfo, Listing, Lookup, MachineInstance, ProvisionedFilesystem, ProvisionedVolume,
+        Address, AttachFilesystem, AttachVolume, AttachmentInfo, Condition, CreateFilesystem, CreateMachine,
+        CreateVolume, CreatedAttachment, CreatedStorage, CreatedVolume, Device, FilesystemAttachmentInfo, Listing,
+        Lookup, MachineInstance, Origin, ProvisionedFilesystem, ProvisionedVolume, StartedMachine,
     },
-    vocab::{EffectId, Fault, FaultCode, Zone, sort_by},
+    storage_rules::claimed_with_instance,
+    vocab::{EffectId, Fault, FaultCode, InstanceId, Name, Zone, sort_by},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::wire::{
-    ToldAttachment, ToldCondition, ToldFilesystem, ToldLookup, ToldMachine, ToldMount, ToldVolume, instance, made,
-    provisioned,
+    ToldAttachment, ToldCondition, ToldDevice, ToldFilesystem, ToldLookup, ToldMachine, ToldMachineVolume, ToldMount,
+    ToldVolume, instance, made, provisioned,
 };
 use crate::{
     providers::known::is_blotted,
@@ -37,19 +39,106 @@ const FACTS_MAX: usize = 16;
 const CONDITIONS_MAX: usize = 128;
 const KIND_BYTES_MAX: usize = 128;
 const PATH_BYTES_MAX: usize = 4_096;
+/// The most network devices of one machine, addresses of one device, and volumes that come with one machine.
+const BESIDE_MAX: usize = 64;
 /// The most zones of one provider.
 const ZONES_MAX: usize = 256;
 
-pub(super) fn machine(wish: &CreateMachine, told: Value) -> Result<MachineInstance, Fault> {
-    let seen = known_machine(wish.id, read("machine", told)?)?;
-    if seen.machine != wish.machine {
+pub(super) fn machine(wish: &CreateMachine, told: Value) -> Result<StartedMachine, Fault> {
+    let seen = started(wish.id, read("machine", told)?)?;
+    if seen.instance.machine != wish.machine {
         return lie("the provider answered with another machine's name");
+    }
+    for (volume, claim) in claimed_with_instance(&wish.machine, &wish.spec.storage) {
+        let Some(made) = seen.storage.volumes.get(&volume) else { continue };
+        if made.size < claim.size {
+            let text = format!("the provider created volume {volume} with {} instead of {}", made.size, claim.size);
+            return Err(Fault::new(FaultCode::OutOfRange, text));
+        }
     }
     Ok(seen)
 }
 
-pub(super) fn found_machine(id: EffectId, told: Value) -> Result<Lookup<MachineInstance>, Fault> {
-    read::<ToldLookup<ToldMachine>>("lookup", told)?.checked(|told| known_machine(id, told))
+pub(super) fn found_machine(id: EffectId, told: Value) -> Result<Lookup<StartedMachine>, Fault> {
+    read::<ToldLookup<ToldMachine>>("lookup", told)?.checked(|told| started(id, told))
+}
+
+/// A machine, with what came with it.
+fn started(id: EffectId, mut told: ToldMachine) -> Result<StartedMachine, Fault> {
+    let (network, volumes) = (std::mem::take(&mut told.network), std::mem::take(&mut told.volumes));
+    if BESIDE_MAX < network.len().max(volumes.len()) {
+        return lie("the provider tells of too many network devices or volumes");
+    }
+    let instance = known_machine(id, told)?;
+    let network = network.into_iter().map(device).collect::<Result<Vec<_>, _>>()?;
+    let mut storage = CreatedStorage::default();
+    for told in volumes {
+        let (volume, created, attachment) = created_volume(told)?;
+        if storage.volumes.insert(volume.clone(), created).is_some() {
+            return lie("the provider tells of one volume twice");
+        }
+        storage.attachments.insert(volume, attachment);
+    }
+    Ok(StartedMachine { instance, network, storage })
+}
+
+fn device(told: ToldDevice) -> Result<Device, Fault> {
+    if BESIDE_MAX < told.addresses.len() {
+        return lie("the provider tells of too many addresses of one network device");
+    }
+    let addresses = told.addresses.into_iter().map(|told| Address {
+        value: told.address,
+        cidr: told.subnet,
+        config: told.config,
+        origin: Origin::Provider,
+        provider_subnet: told.provider_subnet,
+    });
+    let device = Device {
+        name: told.name,
+        kind: told.kind.unwrap_or_else(|| "ethernet".to_owned()),
+        parent: told.parent,
+        mac: told.mac,
+        mtu: told.mtu,
+        port: String::new(),
+        provider_id: told.provider_id,
+        origin: Origin::Provider,
+        addresses: addresses.collect(),
+    };
+    plain(device.texts(), "the provider's network configuration")?;
+    if device.name.is_empty() || device.addresses.iter().any(|address| address.value.is_empty()) {
+        return lie("the provider tells of a network device without a name, or of an empty address");
+    }
+    Ok(device)
+}
+
+fn created_volume(told: ToldMachineVolume) -> Result<(Name, CreatedVolume, CreatedAttachment), Fault> {
+    plain_id(&told.volume_id)?;
+    let created = CreatedVolume {
+        id: InstanceId(told.volume_id),
+        size: told.size_mib,
+        hardware_id: told.hardware_id.filter(|id| !id.is_empty()),
+        // It goes with its machine: the set that claims it says so.
+        persistent: false,
+    };
+    let attachment = CreatedAttachment {
+        device_name: told.device_name,
+        device_link: told.device_link,
+        bus_address: told.bus_address,
+        read_only: told.read_only,
+    };
+    let texts = created.hardware_id.iter();
+    let texts = texts.chain([&attachment.device_name, &attachment.device_link, &attachment.bus_address]);
+    plain(texts, "the provider's device of a volume")?;
+    Ok((told.volume, created, attachment))
+}
+
+/// Texts that may be empty, and are no longer or stranger than an id may be.
+fn plain<'t>(mut texts: impl Iterator<Item = &'t String>, what: &str) -> Result<(), Fault> {
+    match texts.find(|text| TEXT_BYTES_MAX < text.len() || text.chars().any(is_hostile) || is_blotted(text)) {
+        Some(text) if is_blotted(text) => lie(&of_secret(what)),
+        Some(_) => lie(&format!("{what} has a text that is too long, or has control characters")),
+        None => Ok(()),
+    }
 }
 
 /// An item of a list; nobody has asked for it by its id. With its conditions.
@@ -293,9 +382,42 @@ mod tests {
     #[test]
     fn what_fits_is_believed() {
         let Ok(Lookup::Present(seen)) = found_machine(id(), json!({"present": told()})) else { panic!("believed") };
-        assert_eq!((seen.effect, seen.instance.0.as_str()), (id(), "i-1"));
+        assert_eq!((seen.instance.effect, seen.instance.instance.0.as_str()), (id(), "i-1"));
+        assert_eq!((seen.network, seen.storage.is_empty()), (Vec::new(), true));
         assert_eq!(found_machine(id(), json!("absent")), Ok(Lookup::Absent));
         assert_eq!(found_machine(id(), json!("unknown")), Ok(Lookup::Unknown));
+    }
+
+    #[test]
+    fn what_came_with_a_machine_is_believed_if_it_is_whole() {
+        let address = json!({"address": "10.0.1.7", "subnet": "10.0.1.0/24", "config": "dhcp"});
+        let volume =
+            |name: &str, id: &str| json!({"volume": name, "volume_id": id, "size_mib": 64, "device_name": "sdb"});
+        let mut told = with("network", json!([{"name": "eth0", "mac": "aa:bb:cc:dd:ee:ff", "addresses": [address]}]));
+        told["volumes"] = json!([volume("web-1-data-0", "vol-7")]);
+        let Ok(Lookup::Present(seen)) = found_machine(id(), json!({"present": told})) else { panic!("believed") };
+        let device = &seen.network[0];
+        assert_eq!((device.name.as_str(), device.kind.as_str(), device.origin), ("eth0", "ethernet", Origin::Provider));
+        assert_eq!(device.addresses[0].cidr, "10.0.1.0/24");
+        let data: Name = "web-1-data-0".parse().unwrap();
+        assert_eq!(seen.storage.volumes[&data].id.0, "vol-7");
+        assert_eq!(seen.storage.attachments[&data].info().path, "/dev/sdb");
+
+        let long = "x".repeat(256);
+        for wrong in [
+            with("network", json!([{"name": ""}])),
+            with("network", json!([{"name": long}])),
+            with("network", json!([{"name": "eth***"}])),
+            with("network", json!([{"name": "eth0", "addresses": [{"address": ""}]}])),
+            with("network", json!(vec![json!({"name": "eth0"}); 65])),
+            with("volumes", json!([volume("Not A Name", "vol-7")])),
+            with("volumes", json!([volume("data", "")])),
+            with("volumes", json!([volume("data", "vol-***")])),
+            with("volumes", json!([volume("data", "vol-7"), volume("data", "vol-8")])),
+        ] {
+            let fault = found_machine(id(), json!({"present": wrong})).unwrap_err();
+            assert_eq!(fault.code, FaultCode::Unknown, "{fault}");
+        }
     }
 
     #[test]

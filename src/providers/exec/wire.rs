@@ -1,5 +1,6 @@
 //! The shapes that go over the pipes.
 
+mod beside;
 mod filesystems;
 mod new_machine;
 mod of_pool;
@@ -21,6 +22,7 @@ use serde_json::{Map, Value};
 
 use crate::providers::known::KnownSecrets;
 
+pub(super) use beside::{ToldDevice, ToldMachineVolume};
 pub(super) use filesystems::{NewFilesystem, NewMount, OldMount, ToldFilesystem, ToldMount, made};
 pub(super) use new_machine::NewMachine;
 use of_pool::OfPool;
@@ -249,6 +251,12 @@ pub(super) struct ToldMachine {
     /// What is told of the machine from inside, or about it; only in lists.
     #[serde(default)]
     pub conditions: Vec<ToldCondition>,
+    /// How its network is configured; in lists it is passed over.
+    #[serde(default)]
+    pub network: Vec<ToldDevice>,
+    /// The volumes that came with it; in lists they are passed over.
+    #[serde(default)]
+    pub volumes: Vec<ToldMachineVolume>,
 }
 
 /// One condition of a machine.

@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use bailiwick_actors::{
     ports::{
         Answer, AttachVolume, AttachmentInfo, BulkAnswer, CreateMachine, CreateVolume, DetachVolume, Listing, Lookup,
-        MachineInstance, MachineProvider, Progress, ProvisionedVolume, VolumeProvider,
+        MachineInstance, MachineProvider, Progress, ProvisionedVolume, StartedMachine, VolumeProvider,
     },
     vocab::{EffectId, Fault, FaultCode, Zone},
 };
 
-use super::{Change, LOOKUP_MACHINE, SimulatedProvider, WorldState, cut_off, gone};
+use super::{Change, LOOKUP_MACHINE, SimulatedInstance, SimulatedProvider, WorldState, cut_off, gone};
 
 impl MachineProvider for SimulatedProvider {
-    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
+    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, StartedMachine> {
         let plan = |state: &WorldState, create: &CreateMachine| {
             let max = state.faults.get(&self.name).and_then(|faults| faults.instances_max);
             if max.is_some_and(|max| max <= state.instances_of(&self.name)) && !state.instances.contains_key(&create.id)
@@ -28,7 +28,7 @@ impl MachineProvider for SimulatedProvider {
             Ok(Change::CreateMachine(self.name.clone(), Box::new(create.clone())))
         };
         let outcome = |state: &mut WorldState, create: &CreateMachine| match state.instances.get(&create.id) {
-            Some(instance) => Ok(instance.seen.clone()),
+            Some(instance) => Ok(instance.started()),
             None => gone("instance"),
         };
         Box::pin(self.change("create-machine", machines, |create| create.id, plan, outcome))
@@ -42,8 +42,8 @@ impl MachineProvider for SimulatedProvider {
         Box::pin(self.change("delete-machine", ids, |id| *id, plan, |_, _| Ok(())))
     }
 
-    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<MachineInstance>> {
-        let find = |state: &WorldState, id: &EffectId| state.instances.get(id).map(|instance| instance.seen.clone());
+    fn lookup(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, Lookup<StartedMachine>> {
+        let find = |state: &WorldState, id: &EffectId| state.instances.get(id).map(SimulatedInstance::started);
         Box::pin(self.ask(LOOKUP_MACHINE, ids, find))
     }
 

@@ -7,9 +7,10 @@ use std::{
 
 use bailiwick_actors::{
     ports::{
-        AttachVolume, AttachmentInfo, CreateFilesystem, CreateMachine, CreateVolume, FilesystemAttachmentInfo,
-        InstanceStatus, MachineInstance, ProvisionedVolume,
+        AttachVolume, AttachmentInfo, CreateFilesystem, CreateMachine, CreateVolume, CreatedAttachment, CreatedStorage,
+        CreatedVolume, FilesystemAttachmentInfo, InstanceStatus, MachineInstance, ProvisionedVolume, StartedMachine,
     },
+    storage_rules::claimed_with_instance,
     vocab::{EffectId, Fault, FaultCode, InstanceId, Name, SizeMib, Timestamp, Uid, derived_uuid},
 };
 
@@ -64,6 +65,29 @@ pub struct SimulatedInstance {
     pub provider: Name,
     pub uid: Uid,
     pub seen: MachineInstance,
+    /// The volumes that came with it.
+    pub storage: CreatedStorage,
+}
+
+impl SimulatedInstance {
+    /// What its provider answers when it has made it, or is asked for it.
+    pub(super) fn started(&self) -> StartedMachine {
+        StartedMachine { storage: self.storage.clone(), ..self.seen.clone().into() }
+    }
+}
+
+/// The volumes that come with an instance: all that its declaration asks for.
+fn storage_of(create: &CreateMachine) -> CreatedStorage {
+    let mut storage = CreatedStorage::default();
+    for (number, (volume, claim)) in claimed_with_instance(&create.machine, &create.spec.storage).enumerate() {
+        let id = InstanceId(format!("{}/{number}", create.id));
+        let created = CreatedVolume { id, size: claim.size, hardware_id: None, persistent: false };
+        let device_link = format!("/dev/disk/by-id/{volume}");
+        let attachment = CreatedAttachment { device_link, read_only: claim.read_only, ..CreatedAttachment::default() };
+        storage.attachments.insert(volume.clone(), attachment);
+        storage.volumes.insert(volume, created);
+    }
+    storage
 }
 
 /// A volume that some provider made.
@@ -196,7 +220,13 @@ impl World {
             facts: BTreeMap::new(),
             status: InstanceStatus::Running,
         };
-        state.instances.insert(effect, SimulatedInstance { provider: provider.clone(), uid: Uid(effect.0), seen });
+        let instance = SimulatedInstance {
+            provider: provider.clone(),
+            uid: Uid(effect.0),
+            seen,
+            storage: CreatedStorage::default(),
+        };
+        state.instances.insert(effect, instance);
     }
 
     /// An instance that bears a machine's name, other than this one.
@@ -379,6 +409,7 @@ impl WorldState {
             return;
         }
         self.made += 1;
+        let storage = storage_of(&create);
         let wanted = create.zone.as_ref().map(|zone| zone.0.as_str());
         let standing = self.instances.values().filter(|other| other.provider == provider).map(SimulatedInstance::zone);
         let zone = self.zones.place(&provider, wanted, standing, at);
@@ -403,7 +434,7 @@ impl WorldState {
             self.twins.push((twin.seen.effect, text));
         }
         made.push(create.id);
-        self.instances.insert(create.id, SimulatedInstance { provider, uid: create.uid, seen });
+        self.instances.insert(create.id, SimulatedInstance { provider, uid: create.uid, seen, storage });
     }
 
     fn create_volume(&mut self, provider: Name, create: CreateVolume) {

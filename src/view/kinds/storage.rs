@@ -119,8 +119,8 @@ impl Shown for volume_attachment::State {
     fn blocked(&self, fleet: &Fleet, _stream: &StreamId) -> Vec<Obstacle> {
         if clients::is_going(self) {
             let machine = self.spec.as_ref().map(|spec| spec.machine.to_string()).unwrap_or_default();
-            let why = format!("it is attached until a client has deleted the instance of machine {machine}");
-            return vec![("its client".to_owned(), why, self.undoing().map(|effort| effort.since))];
+            let (by, why) = clients::waits_for(fleet, &machine);
+            return vec![(by, why, self.undoing().map(|effort| effort.since))];
         }
         let is_going = matches!(self.link, volume_attachment::Link::Detaching { .. });
         of_attachment(self.life, Self::effort(self).filter(|_| is_going), "detach", fleet.time)

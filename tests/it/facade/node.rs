@@ -12,7 +12,10 @@ use bailiwick::{
     Config, Handle, Node,
     actors::{
         machine, policy,
-        ports::{Answer, BulkAnswer, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider},
+        ports::{
+            Answer, BulkAnswer, CreateMachine, InstanceStatus, Listing, MachineInstance, MachineProvider,
+            StartedMachine,
+        },
         shell::AnyCommand,
         storage_rules::{PoolSettings, ProviderType},
         vocab::{EffectId, Fault, InstanceId, Name, Timestamp},
@@ -148,7 +151,7 @@ pub(crate) fn attachment(machine: &str, volume: &str) -> Value {
 struct Other(Mutex<BTreeMap<EffectId, MachineInstance>>);
 
 impl MachineProvider for Other {
-    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, MachineInstance> {
+    fn create(&self, machines: Vec<CreateMachine>) -> BulkAnswer<'_, StartedMachine> {
         let mut all = self.0.lock().expect("not poisoned");
         let make = |wanted: CreateMachine| MachineInstance {
             effect: wanted.id,
@@ -159,7 +162,7 @@ impl MachineProvider for Other {
         };
         let made: Vec<_> = machines.into_iter().map(make).collect();
         all.extend(made.iter().map(|instance| (instance.effect, instance.clone())));
-        Box::pin(async move { Ok(made.into_iter().map(Ok).collect()) })
+        Box::pin(async move { Ok(made.into_iter().map(|instance| Ok(instance.into())).collect()) })
     }
 
     fn delete(&self, ids: Vec<EffectId>) -> BulkAnswer<'_, ()> {

@@ -251,5 +251,9 @@ fn what_no_client_could_make_is_refused_when_it_is_declared() {
     assert!(attached.contains("on a machine of provider other"), "{attached}");
     let template = json!({"provider": "other", "storage": {"data": {"volume": "fast,1M"}}});
     let set = lab.refused(&[document("MachineSet", "web", &json!({"replicas": 1, "template": {"spec": template}}))]);
-    assert!(set.contains("on a machine of provider other"), "{set}");
+    assert!(set.contains("can neither be a filesystem nor persistent"), "{set}");
+    let storage = json!({"data": {"volume": "fast,1M", "persistent": false}});
+    let template = json!({"provider": "local", "storage": storage});
+    let set = lab.refused(&[document("MachineSet", "web", &json!({"replicas": 1, "template": {"spec": template}}))]);
+    assert!(set.contains("provider local"), "{set}");
 }

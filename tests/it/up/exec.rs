@@ -232,6 +232,61 @@ fn a_machine_that_dies_is_replaced() {
     assert_eq!(sample.things()["machine"].len(), 2, "what was left of it is gone");
 }
 
+const SET: &str = "apiVersion: bailiwick/v1
+kind: MachineSet
+metadata: {name: naps}
+spec:
+  replicas: 1
+  template:
+    spec:
+      provider: sample
+      storage: {scratch: {volume: 'fast,1M,2', persistent: false}}
+";
+
+/// The volumes come with the instance that the provider creates, with the next one if that dies, and go with the set; the
+/// node asks for no volume.
+#[test]
+#[ignore = "takes long"]
+fn volumes_and_network_come_with_an_instance() {
+    let Some(sample) = SampleLab::new() else { return };
+    let node = sample.stay();
+    let lab = &sample.lab;
+    lab.run(&["pool", "create", "fast", "external", "provider=sample", "tier=gold"]).code(0);
+    let set = lab.manifest("set.yaml", SET);
+    lab.run(&["apply", &set, "--wait", "--timeout", "60s"]).code(0);
+    let volume = |of: &str| -> serde_json::Value {
+        let ran = lab.run(&["get", "volume", "naps-1-scratch-1", "-o", "json"]).code(0);
+        let read: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+        read.pointer(of).unwrap_or_else(|| panic!("no {of}: {read:#}")).clone()
+    };
+    assert_eq!((volume("/0/ready"), volume("/0/attachedTo")), (true.into(), "naps-1".into()));
+    let told = |args: &[&str], words: &[&str]| {
+        let out = lab.run(args).code(0).out;
+        words.iter().for_each(|words| assert!(out.contains(words), "{args:?} does not say {words:?}: {out}"));
+    };
+    let because = "because it was created with the instance of its machine";
+    told(&["why", "volume/naps-1-scratch-1"], &["came with instance sleep-", because]);
+    let beside = "network devices: lo; volumes naps-1-scratch-0, naps-1-scratch-1 came with it";
+    told(&["log", "machine/naps-1"], &[beside]);
+    assert_eq!(sample.things()["volume"].len(), 1, "that of the manifest alone");
+
+    let created = volume("/0/volumeId");
+    let its = |mark: &ProcessMark| {
+        let home = fs::read_link(format!("/proc/{}/cwd", mark.pid)).unwrap_or_default();
+        home.join("naps-1-scratch-0").exists()
+    };
+    let asleep = sample.sleeps().into_iter().find(its).expect("its process");
+    assert!(asleep.signal(Signal::KILL).expect("it is ours"));
+    eventually("its volumes come with the next instance", || {
+        volume("/0/ready") == true && volume("/0/volumeId") != created
+    });
+    lab.run(&["delete", "machine-set/naps", "--wait", "--timeout", "60s"]).code(0);
+    lab.run(&["get", "volume", "naps-1-scratch-1"]).code(4);
+    lab.run(&["audit", "replay"]).code(0);
+    node.signal(Signal::TERM);
+    node.ended().code(0);
+}
+
 /// The provider does what is asked, and dies before it says so: once for each thing that it makes.
 #[test]
 #[ignore = "takes long"]

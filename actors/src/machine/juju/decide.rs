@@ -2,17 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    Command, CreatedStorage, Dependents, Event, NewInstance, Provisioned, Refusal, Said, State, StatusOf,
-    network::{Device, merged},
-};
+use super::{Command, Dependents, Event, NewInstance, Provisioned, Refusal, Said, State, StatusOf, network::merged};
 use crate::{
     contract::Decision,
     machine::{
         Event as Happened, Instance, Job, Reason, Rejection, attachments,
         verdict::{Facts, Verdict},
     },
-    ports::{InstanceStatus, MachineInstance},
+    ports::{CreatedStorage, Device, InstanceStatus, MachineInstance},
     vocab::{EffectId, Life, Name},
 };
 
@@ -145,11 +142,27 @@ fn set_instance(state: &State, new: &NewInstance, storage: &CreatedStorage, fact
         events.push(Happened::Client(Event::DevicesSet { devices }));
     }
     events.push(Happened::Created { instance, at: facts.now });
-    // What came with an earlier instance is not that of this one.
-    if record.storage != *storage {
-        events.push(Happened::Client(Event::StorageCreated { storage: Box::new(storage.clone()) }));
-    }
+    events.extend(storage_told(state, storage));
     Ok(Decision::because(Reason::ClientProvisioned, events))
+}
+
+/// What came with an earlier instance did not come with this one.
+fn storage_told(state: &State, storage: &CreatedStorage) -> Option<Happened> {
+    let is_news = state.record().storage != *storage;
+    is_news.then(|| Happened::Client(Event::StorageCreated { storage: Box::new(storage.clone()) }))
+}
+
+/// What follows for the record from an instance that its provider has created, and tells nothing beside.
+pub(in crate::machine) fn came_alone(state: &State) -> Vec<Happened> {
+    storage_told(state, &CreatedStorage::default()).into_iter().collect()
+}
+
+/// As [`came_alone`], of one of which this is told. What an earlier instance had for a network is gone with that.
+pub(in crate::machine) fn came_with(state: &State, network: &[Device], storage: &CreatedStorage) -> Vec<Happened> {
+    let devices = merged(&[], network);
+    let is_news = !devices.is_empty() && state.record().devices != devices;
+    let network = is_news.then_some(Happened::Client(Event::DevicesSet { devices }));
+    network.into_iter().chain(storage_told(state, storage)).collect()
 }
 
 fn ensure_dead(state: &State, dependents: &Dependents, facts: &Facts<'_>) -> Verdict {

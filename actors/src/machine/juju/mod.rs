@@ -11,7 +11,7 @@
 //! | a client ends its life (`EnsureDead`) | dead at once, unless something depends on it | refused |
 //! | a client has removed it (`Remove`) | gone | refused |
 //! | marked for clean-up | once it is dead | once it is dead; the node does that itself |
-//! | its volumes of that provider | come with its instance, and go with it | there are none |
+//! | its volumes of that provider | come with its instance, and go with it | the same, where its set claims them |
 //! | statuses, password, profiles, containers, devices | as the client says | as the client says |
 //!
 //! What a client says is a command like any other: decided here, journaled with the client as its principal, and told by `why`.
@@ -20,18 +20,18 @@
 mod decide;
 mod network;
 mod record;
-mod storage;
 
 use serde::{Deserialize, Serialize};
 
-pub(super) use decide::decide;
-pub use network::{Address, Device, Origin};
+pub(super) use decide::{came_alone, came_with, decide};
 pub(super) use record::evolve;
 pub use record::{Provisioned, Record, Status};
-pub use storage::{CreatedAttachment, CreatedStorage, CreatedVolume};
 
 use super::State;
-use crate::vocab::{EXTERNAL, InstanceId, Timestamp};
+use crate::{
+    ports::{CreatedStorage, Device},
+    vocab::{EXTERNAL, InstanceId, Timestamp},
+};
 
 /// Names clients as principals: `client:machine-0`.
 pub const CLIENT: &str = "client:";

@@ -1,49 +1,8 @@
-//! The network devices of a machine, as far as clients tell of them. Source: Juju's link-layer devices and their addresses.
+//! The network devices of a machine, as they are known once somebody has told of them again.
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
-/// A network device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Device {
-    /// Unique on the machine: `eth0`.
-    pub name: String,
-    /// `ethernet`, `bridge`, `bond`, `802.1q`, `loopback`.
-    pub kind: String,
-    /// The device that it belongs to: the bridge of a port, the bond of a VLAN; empty for none.
-    pub parent: String,
-    pub mac: String,
-    pub mtu: u32,
-    /// `openvswitch` for a port of such a switch.
-    pub port: String,
-    /// The provider's own name for it.
-    pub provider_id: String,
-    pub origin: Origin,
-    pub addresses: Vec<Address>,
-}
-
-/// An address of a device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Address {
-    /// `10.0.1.7`
-    pub value: String,
-    /// The subnet that it is in: `10.0.1.0/24`.
-    pub cidr: String,
-    /// `dhcp`, `static`, `loopback`, `manual`.
-    pub config: String,
-    pub origin: Origin,
-    /// The provider's own name for its subnet.
-    pub provider_subnet: String,
-}
-
-/// Who told of something: what the provider told is not forgotten because the machine does not see it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Origin {
-    #[default]
-    Machine,
-    Provider,
-}
+use crate::ports::{Address, Device, Origin};
 
 /// The devices that are known once a machine has told what it sees: what is seen counts, and what is not seen any more is
 /// forgotten unless its provider told of it.

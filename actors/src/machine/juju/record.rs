@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CreatedStorage, Device, Event, Hardware, Said, State, StatusOf};
-use crate::vocab::{InstanceId, Timestamp};
+use super::{Event, Hardware, Said, State, StatusOf};
+use crate::{
+    ports::{CreatedStorage, Device},
+    vocab::{InstanceId, Timestamp},
+};
 
 /// What clients have told of a machine since it was declared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,12 +9,10 @@ use crate::{
         given::{Case, after, case},
     },
     machine::{
-        Command, Event, Hold, Instance, Job, Leaving, Reason as R, Rejection, Removal, Skipped, Spec,
-        juju::{
-            self, CreatedAttachment, CreatedStorage, CreatedVolume, Dependents, Device, Hardware, NewInstance,
-            Provisioned, Refusal, Said, StatusOf,
-        },
+        Command, Event, Hold, Instance, Job, Leaving, Reason as R, Rejection, Removal, Report, Skipped, Spec,
+        juju::{self, Dependents, Hardware, NewInstance, Provisioned, Refusal, Said, StatusOf},
     },
+    ports::{CreatedAttachment, CreatedStorage, CreatedVolume, Device, Origin},
     vocab::{InstanceId, Life, SizeMib, Timestamp},
 };
 
@@ -107,7 +105,7 @@ fn known() -> Result<(R, Vec<Event>), Rejection> {
 }
 
 pub(super) fn table() -> Vec<Case<State>> {
-    [instances(), ends(), statuses(), records()].into_iter().flatten().collect()
+    [instances(), ends(), statuses(), records(), made_by_its_provider()].into_iter().flatten().collect()
 }
 
 fn instances() -> Vec<Case<State>> {
@@ -267,6 +265,34 @@ fn records() -> Vec<Case<State>> {
         case(external(), client(devices(vec![device()])), told(juju::Event::DevicesSet { devices: vec![device()] })),
         case(external(), client(devices(vec![])), known()),
         case(external(), client(juju::Command::ReleaseAddresses), known()),
+    ]
+}
+
+/// Its provider made the instance that it waits for, and tells what came with it.
+fn came_with(network: Vec<Device>, storage: Box<CreatedStorage>) -> Command {
+    Command::Report(Report::CreatedWith { attempt: 1, instance: instance(2), network, storage })
+}
+
+fn made_by_its_provider() -> Vec<Case<State>> {
+    let device = || Device { name: "eth0".into(), origin: Origin::Provider, ..Device::default() };
+    let devices = |devices| Event::Client(juju::Event::DevicesSet { devices });
+    let nothing = || Event::Client(juju::Event::StorageCreated { storage: Box::default() });
+    let made = || vec![Event::Created { instance: instance(2), at: NOW }, super::joining()];
+    let alone = || Command::Report(Report::Created { attempt: 1, instance: instance(2) });
+    vec![
+        case(
+            super::declared(),
+            came_with(vec![device()], storage()),
+            Ok((R::InstanceMade, then(made(), [devices(vec![device()]), told_storage()]))),
+        ),
+        // An earlier instance had another network, and other volumes.
+        case(
+            then(super::declared(), [devices(vec![Device { name: "eth1".into(), ..device() }]), told_storage()]),
+            came_with(vec![device()], Box::default()),
+            Ok((R::InstanceMade, then(made(), [devices(vec![device()]), nothing()]))),
+        ),
+        case(then(super::declared(), [told_storage()]), alone(), Ok((R::InstanceMade, then(made(), [nothing()])))),
+        case(super::running(), came_with(vec![device()], storage()), Ok((R::StaleReport, vec![]))),
     ]
 }
 

@@ -11,7 +11,7 @@ use crate::{
     contract::Folded,
     machine::{self, Cause},
     policy::{AskReading, Document},
-    ports::{InstanceStatus, Lookup, MachineInstance},
+    ports::{InstanceStatus, Lookup, StartedMachine},
     vocab::{EffectId, Fault, FaultCode, Name, Timestamp},
 };
 
@@ -87,17 +87,17 @@ impl Round {
 pub fn answered(
     state: &State,
     questions: &[Question],
-    answers: Vec<Result<Lookup<MachineInstance>, Fault>>,
+    answers: Vec<Result<Lookup<StartedMachine>, Fault>>,
 ) -> (Vec<Change>, Vec<Question>) {
     let (mut changes, mut found) = (Vec::new(), Vec::new());
     for ((machine, effect), answer) in questions.iter().cloned().zip(answers) {
         let sighting = state.sightings.get(&effect);
         match answer {
             Ok(Lookup::Absent) => changes.push(Change::Vanished { effect, machine }),
-            Ok(Lookup::Present(instance)) if instance.status == InstanceStatus::Running => {
+            Ok(Lookup::Present(StartedMachine { instance, .. })) if instance.status == InstanceStatus::Running => {
                 found.push((machine, effect));
             }
-            Ok(Lookup::Present(instance)) => changes.push(match sighting {
+            Ok(Lookup::Present(StartedMachine { instance, .. })) => changes.push(match sighting {
                 Some(_) => Change::StatusChanged { effect, status: instance.status },
                 None => Change::Appeared { instance },
             }),

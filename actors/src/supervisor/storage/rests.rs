@@ -77,6 +77,11 @@ fn of_volume(view: &View, volume: &Name, command: &volume::Command) -> Cites {
         Command::Report(Report::Own(volume::OwnReport::CameWith { place, .. })) => Cites::default()
             .fold(&view.volumes, name, &[Fact::Spec])
             .fold(&view.machines, place.machine.as_str(), &[Fact::Effect]),
+        Command::Report(Report::Own(volume::OwnReport::InstanceReplaced { .. })) => {
+            let place = view.volumes.get(name).and_then(|state| state.own.place.as_ref());
+            let cites = Cites::default().fold(&view.volumes, name, &[Fact::Effect]);
+            cites.fold(&view.machines, place.map_or("", |place| place.machine.as_str()), &[Fact::Effect])
+        }
         Command::Report(Report::Own(volume::OwnReport::WentWith { .. })) => {
             let machine = view.volumes.get(name).and_then(|state| state.own.place.as_ref()).map(|place| &place.machine);
             goes_with(view, machine).fold(&view.volumes, name, &[Fact::Effect, Fact::Dependents])

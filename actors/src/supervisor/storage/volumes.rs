@@ -25,7 +25,7 @@ pub(super) fn volume(view: &View, volume: Name) -> Option<Order> {
     let command = match (state.life, &state.storage) {
         (Life::Alive, Storage::None) if state.is_external() => external::came_with(view, &volume, state)?,
         (Life::Alive, Storage::None) => create(view, state)?,
-        (Life::Alive, Storage::Provisioned { .. }) if state.is_external() => external::went_with(view, state)?,
+        (Life::Alive, Storage::Provisioned { .. }) if state.is_external() => external::went_with(view, &volume, state)?,
         (Life::Alive | Life::Dying, Storage::Provisioned { made, .. }) => {
             let effect = made.effect;
             let is_lost = view.absence(&volume, effect).is_some_and(|absence| absence.is_confirmed);
@@ -118,7 +118,9 @@ fn detachment_noted(
     let effect = view.running(machine)?.effect;
     let command = machine::Command::NoteDetached { effect, volume: volume.clone() };
     let order = Order::Machine { machine: machine.clone(), command };
-    (!attachment.may_be_attached() && view.orders.is_news(&order, folded.version)).then_some(order)
+    // What goes with the instance is not waited for.
+    let is_left = attachment.is_external() || !attachment.may_be_attached();
+    (is_left && view.orders.is_news(&order, folded.version)).then_some(order)
 }
 
 /// Whether a machine is drained, and who used the volume there has ended.

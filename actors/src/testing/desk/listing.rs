@@ -8,7 +8,7 @@ use super::{Asked, Call, Desk, name};
 use crate::{
     contract::Decider,
     machine,
-    ports::{Lookup, MachineInstance},
+    ports::{Lookup, StartedMachine},
     supervisor::machines::{self, Question},
     vocab::{Fault, Name},
 };
@@ -75,12 +75,12 @@ impl Desk {
         any
     }
 
-    fn lookup(&mut self, (machine, effect): &Question) -> Result<Lookup<MachineInstance>, Fault> {
+    fn lookup(&mut self, (machine, effect): &Question) -> Result<Lookup<StartedMachine>, Fault> {
         let stream = StreamId::new(machine::State::KIND, machine.as_str()).expect("a valid name");
         let (at, stream, effect) = (self.now, Some(stream), Some(*effect));
         let call = Call { at, stream, asked: Asked::Lookup, effect, attempt: 1, zone: None };
         let seen = self.provider.lookup(call)?;
-        Ok(seen.map_or(Lookup::Absent, Lookup::Present))
+        Ok(seen.map_or(Lookup::Absent, |instance| Lookup::Present(instance.into())))
     }
 
     /// The provider says which zones it has, and the machines that wait for one are looked at.

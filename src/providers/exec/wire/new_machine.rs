@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use bailiwick_actors::{
     machine::{Constraints, InstanceConfig, Job, StartImage, StartParameters},
     ports::{CreateMachine, JoinToken, SecretData},
-    vocab::{EffectId, Name, NodeCapacity, Nonce, Uid},
+    storage_rules::claimed_with_instance,
+    vocab::{EffectId, Name, NodeCapacity, Nonce, SizeMib, Uid},
 };
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
+
+use super::of_pool::OfPool;
 
 #[derive(Debug, Serialize)]
 pub(in crate::providers::exec) struct NewMachine<'a> {
@@ -52,6 +55,19 @@ pub(in crate::providers::exec) struct NewMachine<'a> {
     /// What it is started with beside what is declared.
     #[serde(skip_serializing_if = "Option::is_none")]
     start: Option<Value>,
+    /// What is to be there with it, and attached to it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    volumes: Vec<NewMachineVolume<'a>>,
+}
+
+/// A volume that comes with an instance.
+#[derive(Debug, Serialize)]
+struct NewMachineVolume<'a> {
+    volume: Name,
+    size_mib: SizeMib,
+    #[serde(flatten)]
+    pool: OfPool<'a>,
+    read_only: bool,
 }
 
 /// What is told to the provider, and shows nothing of itself to anybody else.
@@ -87,6 +103,13 @@ impl<'a> From<&'a CreateMachine> for NewMachine<'a> {
             command: &workload.command,
             env: &workload.env,
         };
+        let volumes =
+            claimed_with_instance(&wish.machine, &wish.spec.storage).map(|(volume, claim)| NewMachineVolume {
+                volume,
+                size_mib: claim.size,
+                pool: OfPool::from(&claim.pool),
+                read_only: claim.read_only,
+            });
         Self {
             effect: wish.id,
             machine: &wish.machine,
@@ -112,6 +135,7 @@ impl<'a> From<&'a CreateMachine> for NewMachine<'a> {
             secrets: (!wish.secrets.is_empty()).then_some(Told(&wish.secrets)),
             credentials: wish.join.as_ref().map(credentials),
             start: wish.start.as_deref().map(|parameters| start(parameters, wish.config.as_deref())),
+            volumes: volumes.collect(),
         }
     }
 }

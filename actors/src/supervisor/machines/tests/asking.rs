@@ -137,6 +137,6 @@ fn what_cannot_be_told_is_neither_there_nor_gone_unless_it_can_never_be() {
     assert_eq!(answer(fault(FaultCode::Unimplemented)).1.len(), 1);
     let (_, effect) = asked.questions().remove(0);
     let stopped = MachineInstance { effect, machine: name("m-01"), ..instance(InstanceStatus::Stopped) };
-    let (changes, found) = answer(Ok(Lookup::Present(stopped.clone())));
+    let (changes, found) = answer(Ok(Lookup::Present(stopped.clone().into())));
     assert_eq!((changes, found), (vec![Change::Appeared { instance: stopped }], vec![]));
 }

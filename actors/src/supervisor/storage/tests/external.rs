@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::machine::juju::{self, CreatedAttachment, CreatedStorage, CreatedVolume};
+use crate::{
+    machine::juju,
+    ports::{CreatedAttachment, CreatedStorage, CreatedVolume},
+};
 
 fn effect_of_machine() -> EffectId {
     effect("machine/5", 2)
@@ -206,4 +209,57 @@ fn a_persistent_one_is_attached_to_the_next_machine_by_whoever_makes_that() {
         matches!(order, Order::VolumeAttachment { command: volume_attachment::Command::TakeOver { .. }, .. })
     };
     assert!(matches!(&orders[..], [order] if taken_over(order)), "{orders:?}");
+}
+
+/// The machine is its provider's own, which makes another instance of it; it came with the same volume, or with none.
+fn made_anew(storage: CreatedStorage) -> Seen {
+    let spec = machine::Spec::with_provider(name("cloud"));
+    let instance = MachineInstance {
+        effect: effect("machine/5", 9),
+        instance: InstanceId("i-2".into()),
+        machine: name("5"),
+        facts: BTreeMap::new(),
+        status: InstanceStatus::Running,
+    };
+    attached(false).then(
+        "machine/5",
+        stored([
+            machine::Event::SpecChanged { spec: spec.into() },
+            machine::Event::DeleteRequested { at: Timestamp(4) },
+            machine::Event::Deleted,
+            machine::Event::CreateRequested { at: Timestamp(5) },
+            machine::Event::Created { instance, at: Timestamp(6) },
+            machine::Event::Client(juju::Event::StorageCreated { storage: Box::new(storage) }),
+        ]),
+    )
+}
+
+#[test]
+fn it_goes_with_an_instance_that_is_replaced_and_comes_with_the_next_one() {
+    // Given a machine of a provider of the node's own, whose instance is another one by now
+    let seen = made_anew(storage(false));
+    // Then its volume and its attachment are told so
+    let orders = seen.look("machine/5");
+    let replaced = volume::Command::Report(volume::Report::Own(volume::OwnReport::InstanceReplaced {
+        machine_effect: effect_of_machine(),
+    }));
+    let gone = volume_attachment::Command::NoteGone { machine_effect: effect_of_machine() };
+    let is_told = |order: &Order| match order {
+        Order::Volume { command, .. } => *command == replaced,
+        Order::VolumeAttachment { command, .. } => *command == gone,
+        _ => false,
+    };
+    assert!(orders.len() == 2 && orders.iter().all(is_told), "{orders:?}");
+    // And once they were, the volume comes with the new one, or waits if it did not
+    let waiting = |seen: Seen| {
+        seen.then("volume/0", stored([volume::Event::Own(volume::OwnEvent::WentToComeAgain)]))
+            .then("volume-attachment/5:0", stored([volume_attachment::Event::WentWithInstance]))
+    };
+    let orders = waiting(seen).look("machine/5");
+    let [Order::Volume { command: volume::Command::Report(volume::Report::Own(report)), .. }] = &orders[..] else {
+        panic!("{orders:?}")
+    };
+    let volume::OwnReport::CameWith { place, .. } = report else { panic!("{report:?}") };
+    assert_eq!((place.instance.0.as_str(), place.machine_effect), ("i-2", effect("machine/5", 9)));
+    assert_eq!(waiting(made_anew(CreatedStorage::default())).look("machine/5"), []);
 }

@@ -1,13 +1,67 @@
-//! The volumes that a client makes together with an instance.
+//! What comes with an instance: its network devices, and volumes. Source: Juju's link-layer devices with their addresses, and its
+//! information about volumes and their attachments.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    ports::AttachmentInfo,
-    vocab::{InstanceId, Name, SizeMib},
-};
+use super::AttachmentInfo;
+use crate::vocab::{InstanceId, Name, SizeMib};
+
+/// A network device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Device {
+    /// Unique on the machine: `eth0`.
+    pub name: String,
+    /// `ethernet`, `bridge`, `bond`, `802.1q`, `loopback`.
+    pub kind: String,
+    /// The device that it belongs to: the bridge of a port, the bond of a VLAN; empty for none.
+    pub parent: String,
+    pub mac: String,
+    pub mtu: u32,
+    /// `openvswitch` for a port of such a switch.
+    pub port: String,
+    /// The provider's own name for it.
+    pub provider_id: String,
+    pub origin: Origin,
+    pub addresses: Vec<Address>,
+}
+
+/// An address of a device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Address {
+    /// `10.0.1.7`
+    pub value: String,
+    /// The subnet that it is in: `10.0.1.0/24`.
+    pub cidr: String,
+    /// `dhcp`, `static`, `loopback`, `manual`.
+    pub config: String,
+    pub origin: Origin,
+    /// The provider's own name for its subnet.
+    pub provider_subnet: String,
+}
+
+impl Device {
+    /// Everything in it that somebody has written.
+    pub fn texts(&self) -> impl Iterator<Item = &String> {
+        let own = [&self.name, &self.kind, &self.parent, &self.mac, &self.port, &self.provider_id];
+        own.into_iter().chain(self.addresses.iter().flat_map(Address::texts))
+    }
+}
+
+impl Address {
+    fn texts(&self) -> [&String; 4] {
+        [&self.value, &self.cidr, &self.config, &self.provider_subnet]
+    }
+}
+
+/// Who told of something: what the provider told is not forgotten because the machine does not see it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Origin {
+    #[default]
+    Machine,
+    Provider,
+}
 
 /// What came with an instance, by the names of the volumes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,9 +100,19 @@ impl CreatedStorage {
     pub fn is_empty(&self) -> bool {
         self.volumes.is_empty() && self.attachments.is_empty()
     }
+
+    /// Everything in it that somebody has written.
+    pub fn texts(&self) -> impl Iterator<Item = &String> {
+        let volumes = self.volumes.values().flat_map(|volume| [&volume.id.0].into_iter().chain(&volume.hardware_id));
+        volumes.chain(self.attachments.values().flat_map(CreatedAttachment::texts))
+    }
 }
 
 impl CreatedAttachment {
+    fn texts(&self) -> [&String; 3] {
+        [&self.device_name, &self.device_link, &self.bus_address]
+    }
+
     /// The same, as all attachments are told: the link, which stays the same, before the name, which need not.
     pub fn info(&self) -> AttachmentInfo {
         let Self { device_name, device_link, bus_address, read_only } = self;
