@@ -7,6 +7,8 @@
 
 mod prefixes;
 mod remembered;
+mod repro;
+mod run;
 mod running;
 mod surroundings;
 mod sweep;
@@ -16,8 +18,10 @@ mod tests;
 
 pub use prefixes::{Prefixes, PrefixesError};
 pub use remembered::Remembered;
+pub use repro::{Found, Repro, ReproError, What};
+pub use run::{Run, RunError, Runs, Shrunk, Verdict, day, run_all, run_once, shrink};
 pub use running::sweep_running;
 pub use surroundings::Surroundings;
-pub use sweep::{Setup, SweepError, sweep};
+pub use sweep::{Setup, SweepError, start_again, sweep};
 
 pub use crate::api::wire::sweep::{Ending, InFlight, Sweep, Trial};

@@ -60,11 +60,11 @@ impl Prefixes {
         self.blocks.iter().map(|block| block.last).collect()
     }
 
-    /// A disk with everything up to this position on it, which has to be the end of a prefix.
+    /// Everything up to this position, which has to be the end of a prefix, in the lines of an export.
     ///
     /// # Errors
-    /// If it cannot be written there.
-    pub fn disk(&self, to: Position) -> Result<SimulatedDisk, PrefixesError> {
+    /// If no block ends there.
+    pub fn export(&self, to: Position) -> Result<String, PrefixesError> {
         let kept = self.blocks.partition_point(|block| block.last <= to);
         let last = kept.checked_sub(1).map(|last| &self.blocks[last]);
         let last = last.filter(|block| block.last == to).ok_or(PrefixesError::Malformed("no block ends there"))?;
@@ -74,8 +74,16 @@ impl Prefixes {
         }
         let end = json!({ "end": { "blocks": kept, "entries": to.0, "hash": last.hash } });
         writeln!(text, "{end}").expect("a string takes everything");
+        Ok(text)
+    }
+
+    /// A disk with everything up to this position on it, which has to be the end of a prefix.
+    ///
+    /// # Errors
+    /// If it cannot be written there.
+    pub fn disk(&self, to: Position) -> Result<SimulatedDisk, PrefixesError> {
         let disk = SimulatedDisk::new();
-        import_on(&mut io::Cursor::new(text), Arc::new(disk.clone()))?;
+        import_on(&mut io::Cursor::new(self.export(to)?), Arc::new(disk.clone()))?;
         Ok(disk)
     }
 }

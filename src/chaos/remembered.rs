@@ -69,13 +69,17 @@ enum Presence {
 }
 
 impl Presence {
-    fn is_there(self, calls: InFlight) -> bool {
+    fn is_there(self, has_happened: bool) -> bool {
         match self {
             Self::Absent => false,
             Self::Present => true,
-            Self::BeingMade => calls == InFlight::Happened,
-            Self::BeingRemoved => calls == InFlight::DidNotHappen,
+            Self::BeingMade => has_happened,
+            Self::BeingRemoved => !has_happened,
         }
+    }
+
+    fn is_open(self) -> bool {
+        matches!(self, Self::BeingMade | Self::BeingRemoved)
     }
 }
 
@@ -109,7 +113,7 @@ fn stored<K: Provisioned>(
     journal: Uuid,
     all: &Fold<State<K>>,
     is_ours: fn(&State<K>) -> bool,
-) -> impl Iterator<Item = (EffectId, Presence)> {
+) -> impl Iterator<Item = (EffectId, (StreamId, Presence))> {
     all.iter().filter(move |(_, folded)| is_ours(&folded.state)).filter_map(move |(name, folded)| {
         let presence = match &folded.state.storage {
             Storage::None => return None,
@@ -117,7 +121,8 @@ fn stored<K: Provisioned>(
             Storage::Provisioned { .. } => Presence::Present,
             Storage::Destroying { effort, .. } => being_removed(effort),
         };
-        Some((EffectId::of(journal, &stream::<State<K>>(name), folded.state.intent()?), presence))
+        let stream = stream::<State<K>>(name);
+        Some((EffectId::of(journal, &stream, folded.state.intent()?), (stream, presence)))
     })
 }
 
@@ -184,23 +189,24 @@ impl Remembered {
         Ok(())
     }
 
-    /// How many calls may be under way.
-    pub fn in_flight(&self) -> usize {
-        let open = |presence: &Presence| matches!(presence, Presence::BeingMade | Presence::BeingRemoved);
-        let steps = self.sets.iter().filter(|(_, set)| step(&set.state).is_some()).count();
-        self.presences().values().filter(|presence| open(presence)).count() + steps
+    /// What calls may be under way for, once for each of them.
+    pub fn in_flight(&self) -> Vec<String> {
+        let steps = self.sets.iter().filter(|(_, set)| step(&set.state).is_some());
+        let steps = steps.map(|(name, _)| stream::<replica_set::State>(name));
+        let open = self.presences().into_values().filter(|(_, presence)| presence.is_open());
+        open.map(|(stream, _)| stream).chain(steps).map(|stream| stream.to_string()).collect()
     }
 
     /// The replica sets whose servers there are.
-    pub fn sets(&self, calls: InFlight) -> Vec<KnownSet> {
+    pub fn sets(&self, calls: &InFlight) -> Vec<KnownSet> {
         let alive = self.sets.iter().filter(|(_, set)| set.state.life.exists());
         let known = |(name, set): (&str, &Folded<replica_set::State>)| {
-            let state = &set.state;
+            let (state, stream) = (&set.state, stream::<replica_set::State>(name));
             Some(KnownSet {
                 engine: state.spec.as_ref()?.engine.clone(),
-                contact: state.contact(&stream::<replica_set::State>(name)),
+                contact: state.contact(&stream),
                 seen: state.seen.clone(),
-                taken: step(state).filter(|_| calls == InFlight::Happened),
+                taken: step(state).filter(|_| calls.has_happened(stream.as_str())),
             })
         };
         alive.filter_map(known).collect()
@@ -212,8 +218,9 @@ impl Remembered {
     }
 
     /// What the providers have.
-    pub fn things(&self, calls: InFlight) -> Vec<Thing> {
-        let there = self.presences().into_iter().filter(|(_, presence)| presence.is_there(calls));
+    pub fn things(&self, calls: &InFlight) -> Vec<Thing> {
+        let is_there = |stream: &StreamId, presence: Presence| presence.is_there(calls.has_happened(stream.as_str()));
+        let there = self.presences().into_iter().filter(|(_, (stream, presence))| is_there(stream, *presence));
         there.filter_map(|(id, _)| self.thing(id)).collect()
     }
 
@@ -265,13 +272,14 @@ impl Remembered {
         seen.sightings.get(&effect).map(|sighting| sighting.status)
     }
 
-    fn presences(&self) -> BTreeMap<EffectId, Presence> {
+    fn presences(&self) -> BTreeMap<EffectId, (StreamId, Presence)> {
         let mut presences = BTreeMap::new();
         for (name, folded) in self.machines.iter() {
             let stream = stream::<machine::State>(name);
             let strays = folded.state.strays.iter();
-            presences.extend(strays.map(|(effect, stray)| (*effect, being_removed(&stray.effort))));
-            presences.extend(folded.state.kept.iter().map(|effect| (*effect, Presence::Present)));
+            presences.extend(strays.map(|(effect, stray)| (*effect, (stream.clone(), being_removed(&stray.effort)))));
+            let kept = folded.state.kept.iter();
+            presences.extend(kept.map(|effect| (*effect, (stream.clone(), Presence::Present))));
             let (intent, presence) = match &folded.state.instance {
                 // Clients make it, and end it.
                 _ if folded.state.is_external() => continue,
@@ -283,7 +291,7 @@ impl Remembered {
             };
             let effect = folded.state.effect_of(self.journal, &stream, intent);
             let is_gone = self.sighting(effect) == Some(SightingStatus::Gone);
-            presences.insert(effect, if is_gone { Presence::Absent } else { presence });
+            presences.insert(effect, (stream, if is_gone { Presence::Absent } else { presence }));
         }
         presences.extend(stored(self.journal, &self.volumes, |state| !state.is_external()));
         presences.extend(stored(self.journal, &self.filesystems, |_| true));
@@ -297,8 +305,9 @@ impl Remembered {
                 Link::Attached { intent, target, .. } => (*intent, target, Presence::Present),
                 Link::Detaching { of, target, effort } => (*of, target, being_removed(effort)),
             };
-            let presence = presence.on(machines.get(&target.machine_effect));
-            presences.insert(EffectId::of(self.journal, &stream::<volume_attachment::State>(name), intent), presence);
+            let presence = presence.on(machines.get(&target.machine_effect).map(|(_, presence)| presence));
+            let stream = stream::<volume_attachment::State>(name);
+            presences.insert(EffectId::of(self.journal, &stream, intent), (stream, presence));
         }
         for (name, folded) in self.mounts.iter() {
             use filesystem_attachment::Link;
@@ -309,9 +318,9 @@ impl Remembered {
                 Link::Attached { intent, target, .. } => (*intent, target, Presence::Present),
                 Link::Detaching { of, target, effort } => (*of, target, being_removed(effort)),
             };
-            let presence = presence.on(machines.get(&target.machine_effect));
-            presences
-                .insert(EffectId::of(self.journal, &stream::<filesystem_attachment::State>(name), intent), presence);
+            let presence = presence.on(machines.get(&target.machine_effect).map(|(_, presence)| presence));
+            let stream = stream::<filesystem_attachment::State>(name);
+            presences.insert(EffectId::of(self.journal, &stream, intent), (stream, presence));
         }
         let kept = custom_kind::all().into_iter().flat_map(|kind| (kind.keepings)(&self.custom, self.journal));
         presences.extend(kept.map(|kept| {
@@ -320,7 +329,7 @@ impl Remembered {
                 Making::There => Presence::Present,
                 Making::Undoing(effort) => being_removed(effort),
             };
-            (kept.id, presence)
+            (kept.id, (kept.stream, presence))
         }));
         presences
     }

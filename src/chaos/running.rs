@@ -56,6 +56,7 @@ fn setup(wish: &SweepWish) -> Setup {
         from: wish.from.map_or(usual.from, Position),
         to: wish.to.map(Position),
         every: wish.every.unwrap_or(usual.every),
+        each_call: wish.each_call.unwrap_or(usual.each_call),
         until_ms: wish.until_ms.unwrap_or(usual.until_ms),
         workers: NonZeroUsize::MIN,
     }

@@ -35,6 +35,8 @@ pub struct Setup {
     pub to: Option<Position>,
     /// Only every n-th prefix.
     pub every: NonZeroUsize,
+    /// Whether each call that is under way happens alone as well, beside none and all of them.
+    pub each_call: bool,
     /// How long a node has to converge, in milliseconds of virtual time: from its start on, or from the end of what is held for
     /// less than that. What is held for longer need not become ready.
     pub until_ms: u64,
@@ -47,9 +49,20 @@ impl Default for Setup {
     /// processors.
     fn default() -> Self {
         let workers = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Self { seed: 1, from: Position(1), to: None, every: NonZeroUsize::MIN, until_ms: 7_200_000, workers }
+        Self {
+            seed: 1,
+            from: Position(1),
+            to: None,
+            every: NonZeroUsize::MIN,
+            each_call: true,
+            until_ms: 7_200_000,
+            workers,
+        }
     }
 }
+
+/// As many calls of one boundary happen alone.
+const EACH_MAX: usize = 16;
 
 /// Why a sweep could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +77,21 @@ pub enum SweepError {
     Simulation { position: Position, source: Box<SimulationError> },
     #[error("cancelled")]
     Cancelled,
+}
+
+/// Starts a node over one prefix, as a sweep does; none if no prefix ends there.
+///
+/// # Errors
+/// As [`sweep`].
+pub fn start_again(
+    journal: &ReadOnlyJournal,
+    (position, calls): (Position, &InFlight),
+    setup: Setup,
+) -> Result<Option<Trial>, SweepError> {
+    let prefixes = Prefixes::of(journal)?;
+    let only = Setup { from: position, to: Some(position), every: NonZeroUsize::MIN, ..setup };
+    let (boundaries, around) = boundaries(journal, &prefixes, only)?;
+    boundaries.first().map(|boundary| boundary.start(&prefixes, calls, setup, &around)).transpose()
 }
 
 /// What is the same for all starts.
@@ -98,7 +126,8 @@ pub fn sweep(
 ) -> Result<Sweep, SweepError> {
     let prefixes = Prefixes::of(journal)?;
     let (boundaries, around) = boundaries(journal, &prefixes, setup)?;
-    let trials: Vec<(&Boundary, InFlight)> = boundaries.iter().flat_map(Boundary::variants).collect();
+    let trials: Vec<(&Boundary, InFlight)> =
+        boundaries.iter().flat_map(|boundary| boundary.variants(setup.each_call)).collect();
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let is_cancelled = AtomicBool::new(!follow(0, trials.len()));
     let found = Mutex::new(Vec::with_capacity(trials.len()));
@@ -108,7 +137,7 @@ pub fn sweep(
         tracing::dispatcher::with_default(&log, || {
             while !is_cancelled.load(Ordering::SeqCst) {
                 let Some((boundary, calls)) = trials.get(next.fetch_add(1, Ordering::SeqCst)) else { break };
-                let trial = boundary.start(&prefixes, *calls, setup, &around);
+                let trial = boundary.start(&prefixes, calls, setup, &around);
                 found.lock().unwrap_or_else(PoisonError::into_inner).push(trial);
                 if !follow(done.fetch_add(1, Ordering::SeqCst) + 1, trials.len()) {
                     is_cancelled.store(true, Ordering::SeqCst);
@@ -137,7 +166,7 @@ pub fn sweep(
         }
         sweep.trials.push(trial);
     }
-    sort_by_key(&mut sweep.trials, |trial| (trial.position, trial.in_flight));
+    sort_by_key(&mut sweep.trials, |trial| (trial.position, trial.in_flight.clone()));
     Ok(sweep)
 }
 
@@ -187,15 +216,16 @@ fn is_import(entry: &Entry) -> bool {
 
 impl Boundary {
     /// Without any call under way there is only one world to start in.
-    fn variants(&self) -> Vec<(&Self, InFlight)> {
-        let mut variants = vec![(self, InFlight::DidNotHappen)];
-        if self.remembered.in_flight() > 0 {
-            variants.push((self, InFlight::Happened));
-        }
-        variants
+    fn variants(&self, each_call: bool) -> Vec<(&Self, InFlight)> {
+        let calls: BTreeSet<String> = self.remembered.in_flight().into_iter().collect();
+        let all = (!calls.is_empty()).then_some(InFlight::Happened);
+        let is_more = each_call && calls.len() > 1;
+        let alone = calls.into_iter().filter(|_| is_more).take(EACH_MAX).map(|one| InFlight::Only(vec![one]));
+        let variants = std::iter::once(InFlight::DidNotHappen).chain(all).chain(alone);
+        variants.map(|calls| (self, calls)).collect()
     }
 
-    fn start(&self, prefixes: &Prefixes, calls: InFlight, setup: Setup, around: &Around) -> Result<Trial, SweepError> {
+    fn start(&self, prefixes: &Prefixes, calls: &InFlight, setup: Setup, around: &Around) -> Result<Trial, SweepError> {
         let position = self.header.position;
         let disk = prefixes.disk(position)?;
         let world = World::with(setup.seed, self.remembered.things(calls));
@@ -219,8 +249,8 @@ impl Boundary {
             position: position.0,
             stream: self.header.stream.to_string(),
             code: self.header.meta.code.clone(),
-            calls: self.remembered.in_flight(),
-            in_flight: calls,
+            calls: self.remembered.in_flight().len(),
+            in_flight: calls.clone(),
             converged_ms: report.converged_ms,
             virtual_ms: report.virtual_ms,
             ending: self.ending(report),

@@ -5,6 +5,7 @@ use std::{path::Path, sync::Arc};
 use bailiwick_actors::{
     machine::{self, juju},
     policy::{Document, WhenLost},
+    storage_rules::{PoolSettings, ProviderType, StorageConfig},
     testing::Desk,
     vocab::{Fault, FaultCode, InstanceId, Timestamp, Zone},
     volume,
@@ -14,7 +15,7 @@ use bailiwick_journal::{
 };
 use uuid::Uuid;
 
-use super::{Ending, Setup, Sweep, Trial, sweep};
+use super::{Ending, InFlight, Repro, Setup, Sweep, Trial, Verdict, sweep};
 use crate::{
     audit::tests::journals::{ID, busy, copied_to},
     manifest::{Known, Source},
@@ -120,6 +121,55 @@ fn a_decision_that_does_not_replay_is_a_violation_from_there_on() {
     assert!(!after.is_empty() && after.iter().all(|trial| matches!(trial.ending, Ending::Violated { .. })));
 }
 
+/// A journal, written by a busy desk, in which one decision is another one than follows.
+fn with_a_fault(dir: &Path) -> ReadOnlyJournal {
+    let (first, second) = (dir.join("first"), dir.join("second"));
+    let (journal, copy) = (open(&first), open(&second));
+    busy(&journal);
+    copied_to(&*journal, &copy, |entry, draft| {
+        if entry.header.meta.code == "worth-retrying" {
+            draft.meta.code = "else".into();
+        }
+    });
+    drop((journal, copy));
+    ReadOnlyJournal::open(&second).expect("a closed journal")
+}
+
+#[test]
+fn a_start_that_does_not_converge_is_a_file_that_says_the_same_wherever_it_is_run() {
+    // given a sweep that finds something
+    let scratch = tempfile::tempdir().expect("a folder");
+    let journal = with_a_fault(scratch.path());
+    let setup = Setup { every: 7.try_into().expect("at least 1"), ..Setup::default() };
+    let swept = sweep(&journal, setup, &|_, _| true).expect("it can be swept");
+    let found = swept.trials.iter().find(|trial| matches!(trial.ending, Ending::Violated { .. })).expect("a violation");
+    // when it is written and read
+    let at = scratch.path().join("find.bwrepro");
+    let find = Repro::of_trial(&journal, found, setup).expect("a find");
+    find.write(&at).expect("written");
+    let read = Repro::read(&at).expect("read");
+    // then it is the same, and comes to the same
+    assert_eq!(read, find);
+    assert_eq!(read.run(&at).expect("it can be run"), find.found);
+    let Verdict::Violated { wrong } = &find.found.verdict else { panic!("{find:?}") };
+    assert!(!wrong.is_empty());
+}
+
+#[test]
+fn each_call_under_way_happens_alone_as_well() {
+    let each = swept(|_, _| (), Setup::default());
+    let both = swept(|_, _| (), Setup { each_call: false, ..Setup::default() });
+    let alone =
+        |sweep: &Sweep| sweep.trials.iter().filter(|trial| matches!(trial.in_flight, InFlight::Only(_))).count();
+    assert!(alone(&each) > 5 && alone(&both) == 0, "{} and {}", alone(&each), alone(&both));
+    assert_eq!(each.trials.len() - alone(&each), both.trials.len());
+    let is_one_of = |trial: &Trial| match &trial.in_flight {
+        InFlight::Only(objects) => objects.len() == 1 && 1 < trial.calls && objects[0].contains('/'),
+        _ => true,
+    };
+    assert!(each.trials.iter().all(is_one_of), "{each:?}");
+}
+
 #[test]
 fn only_what_is_asked_for_is_swept() {
     let setup = Setup { from: Position(10), to: Some(Position(20)), every: 3.try_into().unwrap(), ..Setup::default() };
@@ -180,7 +230,7 @@ fn a_node_converges_from_every_prefix_while_rollouts_wait_for_their_window_and_f
 #[test]
 #[ignore = "takes long"]
 fn storage_of_sets_is_made_and_gone_from_every_prefix() {
-    let manifest = |replicas: u32, version: &str| {
+    let with = |replicas: u32, version: &str, more: &str| {
         format!(
             r"
 apiVersion: bailiwick/v1
@@ -198,18 +248,25 @@ spec:
         data: {{volume: 'simulated,64M', persistent: false}}
         files: {{filesystem: 'simulated,16M', persistent: false}}
         disk: {{filesystem: 'local,16M', persistent: false}}
-        kept: {{volume: 'simulated,8M', persistent: true}}
+        kept: {{volume: 'simulated,8M', persistent: true}}{more}
 "
         )
     };
+    let manifest = |replicas, version| with(replicas, version, "");
     let wishes = |text: &str| {
-        let manifest = crate::manifest::parse(&[Source::new("db.yaml", text)], &Known::default()).expect("good");
+        let attributes = [("provider".to_owned(), "simulated".to_owned())].into();
+        let settings = PoolSettings { provider: ProviderType::External, attributes };
+        let pools = [("fast".parse().expect("a pool's name"), settings)].into();
+        let known = Known { storage: StorageConfig { pools, ..Default::default() }, ..Known::default() };
+        let manifest = crate::manifest::parse(&[Source::new("db.yaml", text)], &known).expect("good");
         manifest.documents.into_iter().map(|document| document.wish).collect()
     };
     let mut simulation = Simulation::of(Scenario::of_manifest(&manifest(1, "one")).expect("good"));
     let mut at = |at_ms, what| simulation.script.push(Planned { at_ms, what });
     at(600_000, Happening::Vanish("db-1-1".parse().expect("a name")));
-    at(1_800_000, Happening::Apply(wishes(&manifest(2, "two"))));
+    // It comes with the instances of its machines.
+    let scratch = "\n        scratch: {volume: 'fast,4M', persistent: false}";
+    at(1_800_000, Happening::Apply(wishes(&with(2, "two", scratch))));
     at(3_000_000, Happening::Remove(vec!["machine-deployment/db".parse().expect("a stream")]));
     simulation.until_ms = 7_200_000;
     let (report, kept) = simulation.run_and_keep().expect("it runs");

@@ -1,180 +1,86 @@
-//! `bailiwick chaos`: what a journal goes through when everything goes wrong.
+//! `bailiwick chaos`: what a journal or a scenario goes through when everything goes wrong.
 
-use std::{num::NonZeroUsize, path::PathBuf};
+mod junit;
+mod run;
+mod shrink;
+mod sweep;
 
-use bailiwick_journal::{Position, ReadOnlyJournal};
-use clap::{Args, Subcommand};
+use std::{fs, path::Path};
+
+use clap::Subcommand;
 
 use super::{
     Global,
     exit::{CliError, Exit},
-    output::{Cell, Table},
-    progress::Steps,
-    session, wait,
+    progress::say,
 };
-use crate::{
-    api::wire::{job::Question, sweep::SweepWish},
-    chaos::{Ending, InFlight, Setup, Sweep, SweepError, Trial, sweep},
-    client::ClientError,
-    config::journal_dir,
-    words::count,
-};
+use crate::chaos::{Repro, ReproError};
+
+/// The ending of the name of a find's file.
+const ENDING: &str = "bwrepro";
+/// As many finds are written to a folder.
+const SAVED_MAX: usize = 10;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ChaosCommand {
     /// Crash at every boundary of a journal, restart in virtual time, and check that the node converges; exits with 3 if it
     /// does not
-    CrashSweep(CrashSweepArgs),
+    CrashSweep(sweep::CrashSweepArgs),
+    /// Run a scenario on many bad days, each drawn from a seed: things go wrong for a while, then everything has to settle; exits
+    /// with 3 if it does not
+    Run(run::RunArgs),
+    /// Leave out of a find what it does not need
+    Shrink(shrink::ShrinkArgs),
 }
 
 impl ChaosCommand {
-    /// Whether a journal on this machine is named.
-    pub(super) fn names_journal(&self) -> bool {
-        let Self::CrashSweep(args) = self;
-        args.journal.is_some()
+    /// Whether files on this machine are named.
+    pub(super) fn names_files(&self) -> bool {
+        match self {
+            Self::CrashSweep(args) => args.journal.is_some(),
+            Self::Run(_) | Self::Shrink(_) => true,
+        }
     }
-}
-
-#[derive(Debug, Args)]
-pub(super) struct CrashSweepArgs {
-    /// The journal of a stopped node: its folder, a data directory, or an export; it is only read [default: that of --data-dir,
-    /// whose node may run]
-    #[arg(value_name = "JOURNAL")]
-    journal: Option<PathBuf>,
-    /// Start at this entry
-    #[arg(long, value_name = "POSITION", default_value_t = 1)]
-    from: u64,
-    /// Stop at this entry
-    #[arg(long, value_name = "POSITION")]
-    to: Option<u64>,
-    /// Only every n-th boundary
-    #[arg(long, value_name = "N", default_value = "1")]
-    every: NonZeroUsize,
-    /// Random seed
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// Time limit to converge, in virtual time: `30m`, `2h`
-    #[arg(long, value_name = "TIME", default_value = "2h", value_parser = wait::duration)]
-    until: std::time::Duration,
 }
 
 pub(super) fn main(global: &Global, command: ChaosCommand) -> Result<Exit, CliError> {
-    let ChaosCommand::CrashSweep(args) = command;
-    let is_named = args.journal.is_some() || session::export_named(global).is_some();
-    let swept = match is_named {
-        true => swept_here(global, args)?,
-        false => match session::ask_job(global, Question::CrashSweep.as_str(), &wish(&args))? {
-            Err(ClientError::NotRunning { .. }) => swept_here(global, args)?,
-            answer => session::read(answer?)?,
-        },
-    };
-    global.output.show(&swept, || table(&swept))?;
-    Ok(if swept.is_good() { Exit::Ok } else { Exit::GateFailed })
-}
-
-/// What a running node is asked to do with its own journal.
-fn wish(args: &CrashSweepArgs) -> SweepWish {
-    SweepWish {
-        from: Some(args.from),
-        to: args.to,
-        every: Some(args.every),
-        seed: Some(args.seed),
-        until_ms: u64::try_from(args.until.as_millis()).ok(),
+    match command {
+        ChaosCommand::CrashSweep(args) => sweep::main(global, args),
+        ChaosCommand::Run(args) => run::main(global, args),
+        ChaosCommand::Shrink(args) => shrink::main(global, args),
     }
 }
 
-fn swept_here(global: &Global, args: CrashSweepArgs) -> Result<Sweep, CliError> {
-    let journal = opened(global, args.journal)?;
-    let setup = Setup {
-        seed: args.seed,
-        from: Position(args.from),
-        to: args.to.map(Position),
-        every: args.every,
-        until_ms: u64::try_from(args.until.as_millis()).unwrap_or(u64::MAX),
-        ..Setup::default()
-    };
-    let steps = Steps::of("crash-sweep");
-    let tell = |done: usize, all: usize| {
-        steps.show(done as u64, all as u64);
-        true
-    };
-    let swept = sweep(&journal, setup, &tell)?;
-    steps.end();
-    Ok(swept)
+/// Writes finds to a folder, and tells what to do with them.
+fn saved(folder: &Path, finds: impl Iterator<Item = Result<(String, Repro), ReproError>>) -> Result<(), CliError> {
+    let mut finds = finds.peekable();
+    if finds.peek().is_none() {
+        return Ok(());
+    }
+    fs::create_dir_all(folder).map_err(|error| {
+        CliError::new(Exit::Disk, "unwritable", format!("cannot create {}", folder.display())).because(&error)
+    })?;
+    for find in finds.take(SAVED_MAX) {
+        let (name, find) = find?;
+        let path = folder.join(format!("{name}.{ENDING}"));
+        find.write(&path)?;
+        say(&format!("saved; run it again with `bailiwick repro run {}`", path.display()));
+    }
+    Ok(())
 }
 
-/// What was named, or what the data directory has.
-fn opened(global: &Global, named: Option<PathBuf>) -> Result<ReadOnlyJournal, CliError> {
-    let export = named.clone().or_else(|| session::export_named(global)).filter(|path| path.is_file());
-    if let Some(file) = export {
-        return session::open_export(&file);
-    }
-    let dir = named.map_or_else(|| session::data_dir(global), Ok)?;
-    let below = journal_dir(&dir);
-    let found = if below.is_dir() { below } else { dir.clone() };
-    if found.is_dir() { session::open_stopped(&found) } else { Err(session::no_journal(&dir)) }
-}
-
-/// The sums, and every start that did not converge.
-fn table(sweep: &Sweep) -> Table {
-    let mut table = Table::fields();
-    let verdict = match (sweep.is_good(), sweep.given_up, sweep.awaits_operator) {
-        (true, 0, 0) => Cell::good("converges from every start"),
-        (true, _, 0) => Cell::busy("converges, except for what was given up"),
-        (true, 0, _) => Cell::busy("converges, except for what waits for an operator"),
-        (true, _, _) => Cell::busy("converges, except for what was given up or waits for an operator"),
-        (false, ..) => Cell::bad("does not converge"),
-    };
-    table.add([Cell::from("the node"), verdict]);
-    for (name, number) in [
-        ("boundaries", sweep.boundaries),
-        ("starts", sweep.trials.len()),
-        ("converged", sweep.converged),
-        ("given up", sweep.given_up),
-        ("waiting", sweep.awaits_operator),
-        ("stuck", sweep.stuck),
-        ("violated", sweep.violated),
-    ] {
-        table.add([Cell::from(name), number.to_string().into()]);
-    }
-    let timed = sweep.trials.iter().filter_map(|trial| Some((trial.converged_ms?, trial.position)));
-    if let Some((converged_ms, position)) = timed.max_by_key(|(converged_ms, _)| *converged_ms) {
-        let text = format!("{} s after a start at entry {position}", converged_ms.div_ceil(1_000));
-        table.add([Cell::from("slowest"), text.into()]);
-    }
-    for trial in &sweep.trials {
-        let (name, lines) = match &trial.ending {
-            Ending::Converged => continue,
-            Ending::GivenUp { entities } => (Cell::from("given up"), entities),
-            Ending::AwaitsOperator { entities } => (Cell::from("waiting"), entities),
-            Ending::Stuck { entities } => (Cell::bad("stuck"), entities),
-            Ending::Violated { wrong } => (Cell::bad("violated"), wrong),
-        };
-        table.add([name, place(trial).into()]);
-        for line in lines {
-            table.add([Cell::from(""), Cell::from(format!("  {line}"))]);
-        }
-    }
-    table
-}
-
-fn place(trial: &Trial) -> String {
-    let Trial { position, stream, code, calls, in_flight, .. } = trial;
-    let happened = match (calls, in_flight) {
-        (0, _) => "nothing was under way".to_owned(),
-        (calls, InFlight::DidNotHappen) => format!("{} under way, which did not happen", count(*calls, "call")),
-        (calls, InFlight::Happened) => format!("{} under way, which happened", count(*calls, "call")),
-    };
-    format!("after entry {position} ({stream}: {code}), {happened}")
-}
-
-impl From<SweepError> for CliError {
-    fn from(error: SweepError) -> Self {
-        match error {
-            SweepError::Read(error) => error.into(),
-            error => CliError::new(Exit::Error, "chaos", "cannot sweep the journal")
-                .because(&error)
-                .next("run `bailiwick journal check` and `bailiwick audit replay` on it first"),
+impl From<ReproError> for CliError {
+    fn from(error: ReproError) -> Self {
+        match &error {
+            ReproError::Write { path, source } => {
+                Self::new(Exit::Disk, "unwritable", format!("cannot write {}", path.display())).because(source)
+            }
+            ReproError::Read { path, source } => {
+                Self::new(Exit::NoInput, "unreadable", format!("cannot read {}", path.display())).because(source)
+            }
+            _ => Self::new(Exit::BadInput, "bad-repro", "cannot run this find").because(&error).next(
+                "use a file that `bailiwick chaos run --save`, `chaos crash-sweep --save` or `chaos shrink` has written",
+            ),
         }
     }
 }

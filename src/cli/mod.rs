@@ -47,6 +47,7 @@ mod plan;
 mod pool;
 mod progress;
 mod provider;
+mod repro;
 mod retry;
 mod rollout;
 mod schedule;
@@ -258,9 +259,12 @@ enum Command {
     Journal(journal::JournalCommand),
     /// List long questions that the node works on, and end them
     Jobs(jobs::JobsArgs),
-    /// Crash a simulated node at every point of a journal
+    /// Crash a simulated node at every point of a journal, or run a scenario on many bad days
     #[command(subcommand, arg_required_else_help = true)]
     Chaos(chaos::ChaosCommand),
+    /// Run what chaos has found again
+    #[command(subcommand, arg_required_else_help = true)]
+    Repro(repro::ReproCommand),
     /// Check your own provider
     #[command(subcommand, arg_required_else_help = true)]
     Provider(provider::ProviderCommand),
@@ -461,6 +465,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Journal(command) => journal::main(global, command),
         Command::Jobs(args) => jobs::main(global, args),
         Command::Chaos(command) => chaos::main(global, command),
+        Command::Repro(command) => repro::main(global, command),
         Command::Provider(command) => provider::main(global, command),
         Command::Simulate(args) => simulate::main(global, args),
         Command::Login(args) => login::login(global, args),

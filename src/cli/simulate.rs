@@ -34,15 +34,7 @@ fn period(text: &str) -> Result<u64, String> {
 
 /// Runs the command; what the scenario expects and does not find is a failed gate.
 pub(super) fn main(global: &Global, args: SimulateArgs) -> Result<Exit, CliError> {
-    let scenario = simulation::read(&args.scenario).map_err(|error| {
-        if let ScenarioError::Read { path, source } = &error {
-            return CliError::new(Exit::NoInput, "unreadable", format!("cannot read {}", path.display()))
-                .because(source);
-        }
-        CliError::new(Exit::Error, "bad-scenario", "invalid scenario")
-            .because(&error)
-            .next("see examples/scenario.yaml; its comments explain the fields")
-    })?;
+    let scenario = simulation::read(&args.scenario).map_err(|error| bad_scenario(&error))?;
     let expect = scenario.expect.clone();
     let (report, took) = timed(scenario, &args)?;
     let unmet = expect.unmet(&report);
@@ -56,6 +48,16 @@ pub(super) fn main(global: &Global, args: SimulateArgs) -> Result<Exit, CliError
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Ok),
         Err(error) => Err(CliError::new(Exit::Error, "output", "cannot write the story").because(&error)),
     }
+}
+
+/// What is told of a file that is no scenario.
+pub(super) fn bad_scenario(error: &ScenarioError) -> CliError {
+    if let ScenarioError::Read { path, source } = error {
+        return CliError::new(Exit::NoInput, "unreadable", format!("cannot read {}", path.display())).because(source);
+    }
+    CliError::new(Exit::BadInput, "bad-scenario", "invalid scenario")
+        .because(error)
+        .next("see examples/scenario.yaml; its comments explain the fields")
 }
 
 fn timed(scenario: Scenario, args: &SimulateArgs) -> Result<(Report, Duration), CliError> {

@@ -92,6 +92,8 @@ impl PartialEq for Folds {
 #[derive(Debug)]
 pub(crate) struct Keeping<'f> {
     pub id: EffectId,
+    /// Whose it is.
+    pub stream: StreamId,
     pub provider: Name,
     pub work: Work<'f>,
     /// What was made, or will be if it is simulated; none while it is undone.
@@ -121,7 +123,7 @@ fn keeping<'f, K: CustomKind>(state: &'f K, name: &str, journal: Uuid) -> Option
         Kept::There { made, .. } => (Work::There, made.store().ok()),
         Kept::Undoing { effort, .. } => (Work::Undoing(effort), None),
     };
-    Some(Keeping { id, provider: state.provider()?.clone(), work, made })
+    Some(Keeping { id, stream, provider: state.provider()?.clone(), work, made })
 }
 
 /// The providers that the entities of a kind name.

@@ -9,7 +9,7 @@ use bailiwick_journal::{
     Answered, AppendError, Appended, Done, Draft, Entries, Filter, Head, Headers, Intake, Journal, Position, StreamId,
     Subscription, Version,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
@@ -18,7 +18,7 @@ use crate::providers::simulated::{World, WorldState};
 use bailiwick_actors::vocab::sort_by_key;
 
 /// How the node ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrashKind {
     /// The process is killed: what it has written is there.

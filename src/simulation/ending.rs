@@ -53,6 +53,11 @@ impl Ending {
         self.converged_since_ms.filter(|_| last_ms + NOTICE_MS <= now_ms).map(|since_ms| since_ms.max(last_ms))
     }
 
+    /// For how long nothing has been written, in milliseconds.
+    pub(super) fn quiet_ms(&self, now_ms: u64) -> u64 {
+        self.at.map_or(0, |(_, new_ms)| now_ms.saturating_sub(new_ms))
+    }
+
     /// Whether nothing more comes of it, once everything in the script has happened. One that has not converged is given an
     /// hour of quiet in any case.
     pub(super) fn is_over(&self, setup: &Simulation, now_ms: u64, now: Timestamp) -> bool {

@@ -37,6 +37,8 @@ use crate::{
     text::with_causes,
 };
 
+/// An operator whose wish could not be recorded asks again after this time.
+const ASKED_AGAIN_MS: u64 = 60_000;
 /// How often the simulation looks whether the node has converged.
 const LOOK_MS: u64 = 1_000;
 /// What a secret holds of which only the name is known.
@@ -91,6 +93,9 @@ pub struct Simulation {
     pub devices: Option<Devices>,
     /// What is there already; an empty disk and an empty world if nothing.
     pub beginning: Option<Beginning>,
+    /// Whether operators whose wish could not be recorded, as on a full disk, ask again a minute later; else that ends the
+    /// simulation.
+    pub operators_insist: bool,
 }
 
 /// What a simulation begins with.
@@ -165,6 +170,7 @@ impl Simulation {
             secrets: Vec::new(),
             devices: None,
             beginning: None,
+            operators_insist: false,
         }
     }
 
@@ -287,9 +293,13 @@ impl Course {
                     self.next += usize::from(matches!(planned.what, Happening::Crash(_)));
                     return Ok(ended);
                 }
-                if let Some(source) = failed {
-                    let (at_ms, what) = (planned.at_ms, planned.what.text());
-                    return Err(SimulationError::Happening { at_ms, what, source });
+                match failed {
+                    None => (),
+                    Some(_) if self.setup.operators_insist => self.plan_again(planned, now_ms + ASKED_AGAIN_MS),
+                    Some(source) => {
+                        let (at_ms, what) = (planned.at_ms, planned.what.text());
+                        return Err(SimulationError::Happening { at_ms, what, source });
+                    }
                 }
                 self.next += 1;
                 continue;
@@ -302,6 +312,13 @@ impl Course {
             }
             self.wait(now_ms).await;
         }
+    }
+
+    /// What could not be done is to be done later.
+    fn plan_again(&mut self, planned: Planned, at_ms: u64) {
+        self.asking = None;
+        let later = self.setup.script.partition_point(|other| other.at_ms <= at_ms);
+        self.setup.script.insert(later, Planned { at_ms, ..planned });
     }
 
     /// Waits for the next thing to happen, a crash, or a while.
@@ -477,6 +494,7 @@ impl Course {
             converged: converged_ms.is_some(),
             converged_ms,
             awaited: awaited.collect(),
+            left: observer.left_to_operators(self.clock.now()).into_iter().collect(),
             resting,
             given_up: observer.given_up().into_iter().collect(),
             not_offered,
@@ -487,6 +505,7 @@ impl Course {
             calls: self.world.snapshot().calls,
             called_ms: self.called.lock().unwrap_or_else(PoisonError::into_inner).clone(),
             virtual_ms: elapsed_ms,
+            quiet_ms: self.ending.quiet_ms(elapsed_ms),
             unready,
             statuses: observer.statuses().into_iter().map(|(stream, word)| (stream.to_string(), word)).collect(),
             wrong,

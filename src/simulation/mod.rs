@@ -29,7 +29,10 @@ pub(crate) use engine::add;
 pub use engine::{Beginning, Simulation, SimulationError};
 pub use observer::{Awaited, Observer};
 pub use report::Report;
-pub use scenario::{Expectations, Options, Scenario, ScenarioError, read, run, simulation};
+pub use scenario::{
+    CrashLine, EventLine, Expectations, For, HoldLine, OfZone, Options, RemovalLine, Scenario, ScenarioError,
+    ScenarioFile, StrayLine, read, run, simulation,
+};
 pub use script::{DiskSpace, Happening, Planned, commands_for};
 pub use sets::KnownSet;
 pub use story::{StoryLine, tell};

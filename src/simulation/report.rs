@@ -37,6 +37,9 @@ pub struct Report {
     pub items: BTreeMap<String, u64>,
     /// The time that has gone by in the simulated world.
     pub virtual_ms: u64,
+    /// For how long nothing had been written at the end, in milliseconds.
+    #[serde(skip)]
+    pub quiet_ms: u64,
     /// One word for each entity.
     pub statuses: BTreeMap<String, &'static str>,
     /// The entities that are not as they should be, or have not gone as they should have.
@@ -47,6 +50,9 @@ pub struct Report {
     /// Of the others, those that do not go on before an operator gives a command.
     #[serde(skip)]
     pub awaited: BTreeMap<StreamId, Awaited>,
+    /// What is an operator's to set going again, such as a machine that was told to let go of its instance.
+    #[serde(skip)]
+    pub left: BTreeSet<StreamId>,
     /// The entities whose work was given up.
     pub given_up: BTreeSet<StreamId>,
     /// Those of them whose provider does not have what was asked of it.

@@ -1,10 +1,11 @@
 //! Scenario files: what is declared, what goes wrong, and what must come out.
 
+mod file;
 mod named;
 
 use std::{
     collections::BTreeMap,
-    fs, io,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -13,21 +14,16 @@ use bailiwick_actors::{
     document::Kind,
     machine,
     ports::CallBudget,
-    vocab::{Name, Timestamp, Zone, sort_by_key},
+    vocab::{Name, Timestamp, sort_by_key},
 };
 use bailiwick_journal::StreamId;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
+pub use file::{CrashLine, EventLine, For, HoldLine, OfZone, RemovalLine, ScenarioFile, StrayLine};
 use named::{providers, secrets};
 
-use super::{CrashAt, CrashKind, Devices, DiskSpace, Ends, Happening, Planned, Report, Simulation, SimulationError};
-use crate::{
-    manifest::{self, Known, ManifestError, Source, Wish},
-    providers::simulated::Faults,
-};
-
-/// The largest scenario file, in bytes.
-const BYTES_MAX: u64 = 4 * 1024 * 1024;
+use super::{CrashAt, Devices, Ends, Happening, Planned, Report, Simulation, SimulationError};
+use crate::manifest::{self, Known, ManifestError, Source, Wish};
 
 /// What stands before the name of a provider that is held, as in `provider/cloud`.
 const PROVIDER: &str = "provider/";
@@ -53,7 +49,7 @@ pub struct Scenario {
 }
 
 /// What must come out at the end.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Expectations {
     /// Whether everything is as declared.
@@ -85,127 +81,12 @@ pub enum ScenarioError {
     Manifest { path: PathBuf, field: String, source: Box<ManifestError> },
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct File {
-    #[serde(default)]
-    seed: u64,
-    start: Option<String>,
-    until: String,
-    /// Manifest documents, as text.
-    manifest: Option<String>,
-    /// Or files that have them, beside the scenario.
-    #[serde(default)]
-    manifests: Vec<PathBuf>,
-    #[serde(default)]
-    faults: BTreeMap<String, Faults>,
-    /// The zones of each provider.
-    #[serde(default)]
-    zones: BTreeMap<String, Vec<Zone>>,
-    /// How often each provider may be called.
-    #[serde(default)]
-    budgets: BTreeMap<String, CallBudget>,
-    #[serde(default)]
-    events: Vec<EventLine>,
-    #[serde(default)]
-    crashes: Vec<CrashLine>,
-    #[serde(default)]
-    expect: Expectations,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct EventLine {
-    at: String,
-    apply: Option<String>,
-    remove: Option<Vec<String>>,
-    retry_failed: Option<bool>,
-    hold: Option<HoldLine>,
-    unhold: Option<String>,
-    protect: Option<String>,
-    unprotect: Option<String>,
-    disown: Option<String>,
-    adopt: Option<String>,
-    remove_with: Option<RemovalLine>,
-    stray: Option<StrayLine>,
-    cling: Option<String>,
-    dark: Option<For>,
-    kill: Option<String>,
-    vanish: Option<String>,
-    silence: Option<For>,
-    crash: Option<CrashKind>,
-    outage: Option<For>,
-    zone_outage: Option<OfZone>,
-    kill_zone: Option<OfZone>,
-    faults: Option<BTreeMap<String, Faults>>,
-    calm: Option<bool>,
-    jump: Option<String>,
-    suspend: Option<String>,
-    disk: Option<DiskSpace>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct HoldLine {
-    of: String,
-    reason: String,
-    r#for: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct RemovalLine {
-    of: String,
-    #[serde(default)]
-    force: bool,
-    #[serde(default)]
-    keep_instance: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct StrayLine {
-    of: String,
-    provider: String,
-}
-
-/// Something about a machine or provider, for a while.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct For {
-    of: String,
-    r#for: String,
-}
-
-/// Something about a zone of a provider, perhaps for a while.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct OfZone {
-    of: String,
-    zone: Zone,
-    r#for: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct CrashLine {
-    point: u64,
-    kind: CrashKind,
-}
-
 /// Reads a scenario file.
 ///
 /// # Errors
 /// With file, and line and column or field, of what is wrong.
 pub fn read(path: &Path) -> Result<Scenario, ScenarioError> {
-    let cannot = |source| ScenarioError::Read { path: path.to_owned(), source };
-    if fs::metadata(path).map_err(cannot)?.len() > BYTES_MAX {
-        return Err(ScenarioError::TooLarge { path: path.to_owned() });
-    }
-    let text = fs::read_to_string(path).map_err(cannot)?;
-    let file: File = serde_saphyr::from_str(&text)
-        .map_err(|error| ScenarioError::Yaml { path: path.to_owned(), problem: manifest::yaml_problem(&error) })?;
-    Reader { path }.scenario(file)
+    ScenarioFile::parse(path, &file::text_of(path)?)?.scenario(path)
 }
 
 /// Runs a scenario.
@@ -283,7 +164,7 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    fn scenario(&self, file: File) -> Result<Scenario, ScenarioError> {
+    fn scenario(&self, file: ScenarioFile) -> Result<Scenario, ScenarioError> {
         let mut script = Vec::new();
         for (provider, faults) in file.faults {
             let provider = self.name("faults", &provider)?;

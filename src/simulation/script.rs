@@ -10,7 +10,7 @@ use bailiwick_actors::{
     volume, volume_attachment,
 };
 use bailiwick_journal::StreamId;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{CrashKind, Observer};
 use crate::{
@@ -89,7 +89,7 @@ pub enum Happening {
 }
 
 /// What is left on the node's disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DiskSpace {
     Full,

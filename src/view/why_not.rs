@@ -126,7 +126,8 @@ pub(super) fn declared(life: Life) -> Option<Unmet> {
         Life::Alive => None,
         Life::Undeclared | Life::Removed => {
             let by = "`bailiwick apply` its manifest";
-            Some(Unmet::new("a declaration", format!("it is {life}"), by))
+            let unmet = Unmet::new("a declaration", format!("it is {life}"), by);
+            Some(Unmet { command: Some(APPLY.to_owned()), ..unmet })
         }
         Life::Dying | Life::Dead => {
             let by = "wait until it is removed, then `bailiwick apply` its manifest again";
@@ -194,7 +195,7 @@ fn out_of_service(fleet: &Fleet, entity: &StreamId, aside: Aside) -> Unmet {
 }
 
 /// The command line for what only another manifest brings about.
-const APPLY: &str = "bailiwick apply FILE";
+pub(super) const APPLY: &str = "bailiwick apply FILE";
 
 /// It waits for what its class says.
 fn of_class(fleet: &Fleet, class: &Name) -> Unmet {

@@ -18,7 +18,7 @@ use super::{
     planned::planned,
     replica_sets::replica_set_row,
     unmet::Unmet,
-    why_not::{A_REQUEST, NO_REQUEST, THE_END, declared, missing, why_not},
+    why_not::{A_REQUEST, APPLY, NO_REQUEST, THE_END, declared, missing, why_not},
 };
 use crate::words::count;
 
@@ -319,6 +319,7 @@ pub(super) fn unmet_of(fleet: &Fleet, other: &str, wanted: &str, precondition: &
         _ if wanted == "removed" => Unmet::new(precondition, format!("{other} is gone"), "it completes by itself"),
         _ => Unmet {
             blocked_by: Some(other.to_owned()),
+            command: Some(APPLY.to_owned()),
             ..Unmet::new(precondition, format!("{other} does not exist"), "`bailiwick apply` its manifest")
         },
     }

@@ -14,6 +14,7 @@ mod named;
 mod outages;
 mod protected;
 mod refusals;
+mod repros;
 mod rollouts;
 mod scripts;
 mod seeds;

@@ -46,11 +46,6 @@ pub trait Supervise: Decider + Unpin {
         Vec::new()
     }
 
-    /// Whether it looks at what has refused an order of its own, although nothing has happened there.
-    fn minds_refusals() -> bool {
-        false
-    }
-
     /// The orders that wait for an answer.
     fn orders(view: &Self::View) -> &Orders<Self::Order>;
 
@@ -202,10 +197,10 @@ impl<S: Supervise> SupervisorActor<S> {
                     }
                 }
                 if S::View::wants(stream.kind()) {
-                    let is_minded =
-                        S::minds_refusals() && S::orders(&self.view).get(&entry.header.meta.command_id).is_some();
+                    // Even if nothing has happened there: another order may have waited for the answer to this one.
+                    let is_answer = S::orders(&self.view).get(&entry.header.meta.command_id).is_some();
                     self.view.apply_decoded(&entry).map_err(|error| error.to_string())?;
-                    if *stream != own && (is_minded || entry.header.events > 0) {
+                    if *stream != own && (is_answer || entry.header.events > 0) {
                         self.changed.insert(stream.clone());
                         self.changed.extend(S::woken_by(&self.view, stream));
                     }

@@ -21,17 +21,35 @@ pub struct SweepWish {
     /// What chance follows from; 1 unless said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// Whether each call that is under way happens alone as well, beside none and all of them; true unless said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub each_call: Option<bool>,
     /// How long a node has to converge, in milliseconds of virtual time; two hours unless said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_ms: Option<u64>,
 }
 
-/// Whether the calls that were under way at the end of a prefix have happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+/// Which of the calls that were under way at the end of a prefix have happened.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InFlight {
+    /// None of them.
     DidNotHappen,
+    /// All of them.
     Happened,
+    /// Those of these objects: `["machine/web"]`.
+    Only(Vec<String>),
+}
+
+impl InFlight {
+    /// Whether a call for this object has.
+    pub fn has_happened(&self, object: &str) -> bool {
+        match self {
+            Self::DidNotHappen => false,
+            Self::Happened => true,
+            Self::Only(objects) => objects.iter().any(|happened| happened == object),
+        }
+    }
 }
 
 /// How a node that started over a prefix ended.

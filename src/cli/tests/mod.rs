@@ -38,7 +38,8 @@ const COMPARED_MIN: usize = 80;
 const APART: u64 = 24;
 
 /// Commands that change something or look elsewhere, and are run with a node, a provider or a file in other tests.
-const ELSEWHERE: [&str; 47] = [
+const ELSEWHERE: [&str; 48] = [
+    "repro",
     "storage-helper",
     "man",
     "edit",

@@ -1,10 +1,10 @@
 //! How a simulated provider misbehaves.
 
 use bailiwick_actors::vocab::FaultCode;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What may go wrong, and how often: in so many of a thousand calls (`…_per_mille`).
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Faults {
     /// A call takes at least and at most this long, in milliseconds.

@@ -32,6 +32,7 @@ const STOPWATCHES: &[(&str, &str)] = &[
     ("actors/src/supervisor/replica_sets/shell.rs", "tokio's clock, which the simulation pauses and moves"),
     ("src/simulation/clock.rs", "tokio's paused clock: it is the simulated time"),
     ("src/cli/simulate.rs", "measures how much faster than real time a simulation was"),
+    ("src/cli/chaos/shrink.rs", "the bound of a search at the command line"),
     ("src/cli/up.rs", "the bound of a wait at the command line"),
     ("src/cli/wait.rs", "the bound of a wait at the command line"),
 ];

@@ -6,6 +6,7 @@ mod backup;
 mod bad_manifests;
 mod canary;
 mod change;
+mod chaos;
 mod clock;
 mod command_line;
 mod config;

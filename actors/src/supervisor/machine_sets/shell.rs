@@ -30,11 +30,6 @@ impl Supervise for State {
         view.woken_by(stream)
     }
 
-    /// A pass goes on when a machine has refused to be made or to go: nothing else might bring the next look.
-    fn minds_refusals() -> bool {
-        true
-    }
-
     fn orders(view: &View) -> &Orders {
         &view.orders
     }

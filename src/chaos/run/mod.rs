@@ -1,0 +1,237 @@
+//! A scenario on many bad days: each has a phase in which things go wrong, by a seed's choice, and then a calm in which
+//! everything has to come to be as declared, and then to rest.
+
+mod draw;
+mod shrink;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    ops::RangeInclusive,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
+};
+
+use bailiwick_journal::StreamId;
+use serde::{Deserialize, Serialize};
+use tracing::dispatcher::{self, Dispatch};
+
+use crate::{
+    simulation::{Report, ScenarioError, ScenarioFile, Simulation},
+    text::with_causes,
+};
+pub use shrink::{Shrunk, shrink};
+
+/// Once all is as declared, nothing happens for this long, in milliseconds.
+const REST_MS: u64 = 3_600_000;
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "verdict")]
+pub enum Verdict {
+    /// Everything is as declared, or waits for an operator, and has come to rest.
+    Settled,
+    /// Something is that must never be: an orphan, a duplicate, a decision that does not replay.
+    Violated { wrong: Vec<String> },
+    /// Something is not as declared, long after all was calm.
+    Stuck { entities: Vec<String> },
+    /// All is as declared, and the node goes on deciding.
+    Restless { last: String },
+    /// The node could not be simulated to the end.
+    Broken { problem: String },
+}
+
+impl Verdict {
+    /// As it is called.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Settled => "settled",
+            Self::Violated { .. } => "violated",
+            Self::Stuck { .. } => "stuck",
+            Self::Restless { .. } => "restless",
+            Self::Broken { .. } => "broken",
+        }
+    }
+
+    /// What it is about, one line each.
+    pub fn lines(&self) -> Vec<String> {
+        match self {
+            Self::Settled => Vec::new(),
+            Self::Violated { wrong: lines } | Self::Stuck { entities: lines } => lines.clone(),
+            Self::Restless { last: line } | Self::Broken { problem: line } => vec![line.clone()],
+        }
+    }
+}
+
+/// One run.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Run {
+    pub seed: u64,
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    pub entries: u64,
+    pub crashes: u64,
+    /// Virtual time, in milliseconds.
+    pub virtual_ms: u64,
+    /// The chain value over the whole journal: equal for equal histories.
+    pub journal: String,
+}
+
+/// What came of all runs.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Runs {
+    pub settled: usize,
+    pub violated: usize,
+    pub stuck: usize,
+    pub restless: usize,
+    pub broken: usize,
+    pub crashes: u64,
+    /// Virtual time of all, in milliseconds.
+    pub virtual_ms: u64,
+    /// Those that did not settle, in order of their seeds.
+    pub failed: Vec<Run>,
+}
+
+impl Runs {
+    /// How many there were.
+    pub fn count(&self) -> usize {
+        self.settled + self.failed.len()
+    }
+
+    fn add(&mut self, run: Run) {
+        let number = match run.verdict {
+            Verdict::Settled => &mut self.settled,
+            Verdict::Violated { .. } => &mut self.violated,
+            Verdict::Stuck { .. } => &mut self.stuck,
+            Verdict::Restless { .. } => &mut self.restless,
+            Verdict::Broken { .. } => &mut self.broken,
+        };
+        *number += 1;
+        self.crashes += run.crashes;
+        self.virtual_ms += run.virtual_ms;
+        if run.verdict != Verdict::Settled {
+            self.failed.push(run);
+        }
+    }
+}
+
+/// Why a scenario could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// The scenario as it is run with a seed: with everything that goes wrong, written out.
+///
+/// # Errors
+/// If the scenario is none.
+pub fn day(file: &ScenarioFile, path: &Path, seed: u64, is_drawn: bool) -> Result<ScenarioFile, ScenarioError> {
+    Ok(draw::bad_day(file, &file.scenario(path)?, seed, is_drawn))
+}
+
+/// Runs a scenario once for each seed, `workers` at a time. `follow` is called after each with how many are done, of how many,
+/// and answers whether to go on.
+///
+/// # Errors
+/// If the scenario is none, or the one who follows it ends it.
+pub fn run_all(
+    file: &ScenarioFile,
+    path: &Path,
+    (seeds, is_drawn): (RangeInclusive<u64>, bool),
+    workers: usize,
+    follow: &(dyn Fn(u64, u64) -> bool + Sync),
+) -> Result<Runs, RunError> {
+    let scenario = file.scenario(path)?;
+    let count = seeds.end().saturating_sub(*seeds.start()).saturating_add(1);
+    let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
+    let is_over = AtomicBool::new(!follow(0, count));
+    let found: Mutex<Vec<Result<Run, ScenarioError>>> = Mutex::new(Vec::new());
+    let work = || {
+        while !is_over.load(Ordering::SeqCst) {
+            let at = next.fetch_add(1, Ordering::SeqCst);
+            if count <= at {
+                break;
+            }
+            let seed = seeds.start() + at;
+            let one = run_once(&draw::bad_day(file, &scenario, seed, is_drawn), path);
+            found.lock().unwrap_or_else(PoisonError::into_inner).push(one);
+            if !follow(done.fetch_add(1, Ordering::SeqCst) + 1, count) {
+                is_over.store(true, Ordering::SeqCst);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(work);
+        }
+    });
+    if is_over.into_inner() {
+        return Err(RunError::Cancelled);
+    }
+    let mut runs = Runs::default();
+    for run in found.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        runs.add(run?);
+    }
+    runs.failed.sort_by_key(|run| run.seed);
+    Ok(runs)
+}
+
+/// Runs what is written in a file, to its end.
+///
+/// # Errors
+/// If it is no scenario.
+pub fn run_once(file: &ScenarioFile, path: &Path) -> Result<Run, ScenarioError> {
+    let simulation = Simulation { operators_insist: true, ..Simulation::of(file.scenario(path)?) };
+    let broken = |problem: String| Run {
+        seed: file.seed,
+        verdict: Verdict::Broken { problem },
+        entries: 0,
+        crashes: 0,
+        virtual_ms: 0,
+        journal: String::new(),
+    };
+    // What a node logs on a bad day is told by its journal as well.
+    let quietly = || dispatcher::with_default(&Dispatch::none(), || simulation.run());
+    Ok(match catch_unwind(AssertUnwindSafe(quietly)) {
+        Err(_) => broken("the node panicked".to_owned()),
+        Ok(Err(error)) => broken(with_causes(&error)),
+        Ok(Ok(report)) => Run {
+            seed: file.seed,
+            entries: report.entries,
+            crashes: report.crashes,
+            virtual_ms: report.virtual_ms,
+            journal: report.journal_hash.clone(),
+            verdict: judged(report),
+        },
+    })
+}
+
+/// The worst that is to be said.
+fn judged(report: Report) -> Verdict {
+    if !report.wrong.is_empty() {
+        return Verdict::Violated { wrong: report.wrong };
+    }
+    let status = |stream: &StreamId| report.statuses.get(stream.as_str()).copied().unwrap_or("undeclared");
+    let is_of_operator = |stream: &StreamId| report.awaited.contains_key(stream) || report.left.contains(stream);
+    let is_busy = |stream: &&StreamId| !report.resting.contains_key(*stream) && !is_of_operator(stream);
+    let busy = report.unready.iter().filter(is_busy).map(|stream| format!("{stream} is {}", status(stream)));
+    let entities: Vec<String> = busy.collect();
+    if !entities.is_empty() {
+        return Verdict::Stuck { entities };
+    }
+    let last = report.story.iter().rev().find(|line| line.stream.is_some());
+    match last.filter(|_| report.quiet_ms < REST_MS) {
+        Some(line) => Verdict::Restless { last: line.to_string() },
+        None => Verdict::Settled,
+    }
+}

@@ -1,0 +1,53 @@
+//! What chaos finds is a file that anybody can run.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::support::{Lab, Ran};
+
+/// Somebody makes an instance that bears a machine's name, and nobody removes it.
+const PLANTED: &str = "until: 1h
+manifest: |
+  apiVersion: bailiwick/v1
+  kind: Machine
+  metadata: {name: web}
+  spec: {provider: simulated}
+events:
+  - {at: 1m, kill: web}
+  - {at: 5m, stray: {of: web, provider: simulated}}
+";
+
+#[track_caller]
+fn json(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+}
+
+#[test]
+fn a_find_is_saved_shrunk_and_run_again() {
+    let lab = Lab::new();
+    let (good, planted) = (PLANTED.rsplit_once("  - ").expect("a last event").0, lab.manifest("planted.yaml", PLANTED));
+    let good = lab.manifest("good.yaml", good);
+    let at = |name: &str| lab.data().with_file_name(name).to_str().expect("text").to_owned();
+    let (finds, junit) = (at("finds"), at("junit.xml"));
+    // Given a scenario after which a node settles, then nothing is saved
+    let runs = json(&lab.run(&["chaos", "run", &good, "--seeds", "1..2", "--save", &finds, "-o", "json"]).code(0));
+    assert_eq!((&runs["settled"], &runs["failed"]), (&2.into(), &Value::Array(Vec::new())));
+    assert!(!fs::exists(&finds).expect("known"));
+    // and one with a fault in it, then the run says so and saves what it takes to see it again
+    let run = ["chaos", "run", &planted, "--seeds", "7", "--as-written", "--save", &finds, "--junit", &junit];
+    let ran = lab.run(&run).code(3);
+    ran.says("run it again with `bailiwick repro run");
+    assert!(ran.out.contains("violated") && ran.out.contains("orphan: instance"), "{}", ran.out);
+    assert!(fs::read_to_string(&junit).expect("written").contains("failures=\"1\""));
+    let find = format!("{finds}/seed-7.bwrepro");
+    let again = json(&lab.run(&["repro", "run", &find, "-o", "json"]).code(0));
+    assert_eq!((&again[0]["same"], &again[0]["now"]), (&true.into(), &again[0]["found"]));
+    lab.run(&["repro", "run", &find, "--settled"]).code(3);
+    // and what is left of it is the fault alone.
+    let left = json(&lab.run(&["chaos", "shrink", &find, "-o", "json"]).code(0));
+    assert_eq!((&left["events"], &left["documents"], &left["verdict"]), (&8.into(), &0.into(), &"violated".into()));
+    let small = left["file"].as_str().expect("a file");
+    lab.run(&["repro", "run", small]).code(0);
+    lab.run(&["repro", "run", &planted]).code(65).says("is not a repro file");
+}
