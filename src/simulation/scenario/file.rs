@@ -222,7 +222,8 @@ fn said(value: Value, usual: &Value) -> Value {
         Value::Object(fields) => {
             let is_faults = usual.as_object().is_some_and(|usual| usual.keys().eq(fields.keys()));
             let says = |name: &str, value: &Value| {
-                !value.is_null() && !(is_faults && usual[name] == *value) && (is_faults || !is_empty(value))
+                let goes_without_saying = if is_faults { usual[name] == *value } else { is_empty(value) };
+                !value.is_null() && !goes_without_saying
             };
             let said = fields.into_iter().filter(|(name, value)| says(name, value));
             Value::Object(said.map(|(name, value)| (name, self::said(value, usual))).collect::<Map<_, _>>())
