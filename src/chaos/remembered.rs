@@ -15,7 +15,7 @@ use bailiwick_actors::{
     shell::{AnyWish, Call, Kind, Work},
     storage::{Provisioned, State, Storage},
     supervisor::machines::{self as watched, SightingStatus},
-    vocab::{EffectId, Effort, FaultClass, Name, Outlook},
+    vocab::{EffectId, Effort, FaultClass, Life, Name, Outlook},
     volume,
     volume_attachment::{self, Link},
 };
@@ -210,6 +210,15 @@ impl Remembered {
             })
         };
         alive.filter_map(known).collect()
+    }
+
+    /// The machines that have an instance which a provider of ours created.
+    pub fn running(&self) -> Vec<Name> {
+        let has_instance = |state: &machine::State| {
+            matches!(state.instance, Instance::Running { .. }) && !state.is_external() && state.life == Life::Alive
+        };
+        let running = self.machines.iter().filter(|(_, folded)| has_instance(&folded.state));
+        running.filter_map(|(name, _)| name.parse().ok()).collect()
     }
 
     /// What each provider said last of its zones.

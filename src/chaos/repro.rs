@@ -14,7 +14,10 @@ use bailiwick_journal::{ImportError, OpenError, Position, ReadOnlyJournal, disk:
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Ending, InFlight, Prefixes, PrefixesError, Setup, SweepError, Trial, Verdict, run_once, start_again};
+use super::{
+    Ending, InFlight, Perturbed, Plan, Prefixes, PrefixesError, Setup, SweepError, Trial, Unsettled, Verdict,
+    perturb::needed, perturb_again, run_once, start_again,
+};
 use crate::simulation::{ScenarioError, ScenarioFile};
 
 /// The form of the file that is written and read here.
@@ -59,6 +62,12 @@ pub enum What {
         /// The journal up to there, as it is exported.
         export: Vec<u8>,
     },
+    /// A journal gone through again from some entry on.
+    Perturbed {
+        perturbed: Perturbed,
+        /// The journal for as long as things go wrong, as it is exported.
+        export: Vec<u8>,
+    },
 }
 
 /// A start over a journal, up to the crash.
@@ -82,6 +91,8 @@ struct Head {
     scenario: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     crash: Option<Crash>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    perturbed: Option<Perturbed>,
 }
 
 /// Why a find cannot be written, read or run.
@@ -124,6 +135,18 @@ impl Repro {
         Ok(Self::now(Found { verdict: verdict(&trial.ending), journal: None }, What::Crash { crash, export }))
     }
 
+    /// A journal gone through again, and what came of it.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub fn of_unsettled(journal: &ReadOnlyJournal, one: &Unsettled, plan: &Plan) -> Result<Self, ReproError> {
+        let (position, with) = (one.position, one.with);
+        let perturbed = Perturbed { position, with, seed: plan.seed, over_ms: plan.over_ms };
+        let export = Prefixes::of(journal)?.export(needed(journal, &perturbed)?)?.into_bytes();
+        let found = Found { verdict: one.run.verdict.clone(), journal: Some(one.run.journal.clone()) };
+        Ok(Self::now(found, What::Perturbed { perturbed, export }))
+    }
+
     fn now(found: Found, what: What) -> Self {
         Self { release: env!("CARGO_PKG_VERSION").to_owned(), found, what }
     }
@@ -135,7 +158,7 @@ impl Repro {
     pub fn write(&self, path: &Path) -> Result<(), ReproError> {
         let failed = |source| ReproError::Write { path: path.to_owned(), source };
         let (release, found) = (self.release.clone(), self.found.clone());
-        let head = Head { bailiwick_repro: FORMAT, release, found, scenario: None, crash: None };
+        let head = Head { bailiwick_repro: FORMAT, release, found, scenario: None, crash: None, perturbed: None };
         let (text, export) = match &self.what {
             What::Scenario(file) => {
                 let head = Head { scenario: Some(file.value()), ..head };
@@ -143,6 +166,9 @@ impl Repro {
             }
             What::Crash { crash, export } => {
                 (serde_json::to_string(&Head { crash: Some(crash.clone()), ..head }), &export[..])
+            }
+            What::Perturbed { perturbed, export } => {
+                (serde_json::to_string(&Head { perturbed: Some(perturbed.clone()), ..head }), &export[..])
             }
         };
         let text = text.map_err(|error| failed(error.into()))?;
@@ -170,15 +196,20 @@ impl Repro {
             None => return Err(malformed("it has no `bailiwickRepro`".to_owned())),
         }
         let head: Head = serde_json::from_value(value).map_err(|error| malformed(error.to_string()))?;
-        let what = match (head.scenario, head.crash) {
-            (Some(scenario), None) => What::Scenario(Box::new(ScenarioFile::parse(path, &scenario.to_string())?)),
-            (None, Some(crash)) => {
-                file.seek(SeekFrom::Start(behind)).map_err(failed)?;
-                let (mut rest, mut export) = (BufReader::new(file), Vec::new());
-                rest.skip_until(b'\n').and_then(|_| rest.read_to_end(&mut export)).map_err(failed)?;
-                What::Crash { crash, export }
+        let mut export = || {
+            file.seek(SeekFrom::Start(behind)).map_err(failed)?;
+            let (mut rest, mut export) = (BufReader::new(&file), Vec::new());
+            rest.skip_until(b'\n').and_then(|_| rest.read_to_end(&mut export)).map_err(failed)?;
+            Ok::<_, ReproError>(export)
+        };
+        let what = match (head.scenario, head.crash, head.perturbed) {
+            (Some(scenario), None, None) => What::Scenario(Box::new(ScenarioFile::parse(path, &scenario.to_string())?)),
+            (None, Some(crash), None) => What::Crash { crash, export: export()? },
+            (None, None, Some(perturbed)) => What::Perturbed { perturbed, export: export()? },
+            _ => {
+                let problem = "it has to have one of `scenario`, `crash` and `perturbed`";
+                return Err(malformed(problem.to_owned()));
             }
-            _ => return Err(malformed("it has to have either a `scenario` or a `crash`".to_owned())),
         };
         Ok(Self { release: head.release, found: head.found, what })
     }
@@ -194,18 +225,30 @@ impl Repro {
                 Ok(Found { verdict: run.verdict, journal: Some(run.journal) })
             }
             What::Crash { crash, export } => {
-                let disk = Arc::new(SimulatedDisk::new());
-                import_on(&mut Cursor::new(export), disk.clone())?;
-                let journal = ReadOnlyJournal::open_on(disk)?;
+                let journal = opened(export)?;
                 let setup = Setup { seed: crash.seed, until_ms: crash.until_ms, ..Setup::default() };
                 let trial = start_again(&journal, (Position(crash.position), &crash.in_flight), setup)?;
-                let problem = || format!("no block of its journal ends at entry {}", crash.position);
-                let malformed = || ReproError::Malformed { path: path.to_owned(), problem: problem() };
-                let trial = trial.ok_or_else(malformed)?;
+                let trial = trial.ok_or_else(|| no_end(path, crash.position))?;
                 Ok(Found { verdict: verdict(&trial.ending), journal: None })
+            }
+            What::Perturbed { perturbed, export } => {
+                let run = perturb_again(&opened(export)?, perturbed)?;
+                let run = run.ok_or_else(|| no_end(path, perturbed.position))?;
+                Ok(Found { verdict: run.verdict, journal: Some(run.journal) })
             }
         }
     }
+}
+
+fn opened(export: &[u8]) -> Result<ReadOnlyJournal, ReproError> {
+    let disk = Arc::new(SimulatedDisk::new());
+    import_on(&mut Cursor::new(export), disk.clone())?;
+    Ok(ReadOnlyJournal::open_on(disk)?)
+}
+
+fn no_end(path: &Path, position: u64) -> ReproError {
+    let problem = format!("no block of its journal ends at entry {position}");
+    ReproError::Malformed { path: path.to_owned(), problem }
 }
 
 /// How a start over a journal ended, as a run.

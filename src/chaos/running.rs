@@ -5,7 +5,7 @@ use std::{io, num::NonZeroUsize, sync::Arc};
 use bailiwick_journal::{LocalJournal, Position, ReadOnlyJournal, disk::SimulatedDisk, import_on};
 use tracing::dispatcher::{self, Dispatch};
 
-use super::{Setup, SweepError, sweep};
+use super::{Follow, Setup, SweepError, sweep};
 use crate::api::wire::{
     problem::Problem,
     sweep::{Sweep, SweepWish},
@@ -16,15 +16,9 @@ use crate::api::wire::{
 ///
 /// # Errors
 /// If the journal cannot be read or swept, or the one who follows it ends it.
-pub fn sweep_running(
-    journal: &LocalJournal,
-    wish: &SweepWish,
-    follow: &(dyn Fn(u64, u64) -> bool + Sync),
-) -> Result<Sweep, Problem> {
+pub fn sweep_running(journal: &LocalJournal, wish: &SweepWish, follow: Follow<'_>) -> Result<Sweep, Problem> {
     let copy = copied(journal)?;
-    let swept = dispatcher::with_default(&Dispatch::none(), || {
-        sweep(&copy, setup(wish), &|done, of| follow(done as u64, of as u64))
-    });
+    let swept = dispatcher::with_default(&Dispatch::none(), || sweep(&copy, setup(wish), follow));
     swept.map_err(|error| match error {
         SweepError::Cancelled => Problem::cancelled(),
         error => Problem {

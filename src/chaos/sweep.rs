@@ -1,29 +1,20 @@
 //! A crash at every boundary of a journal, and what comes of it.
 
-use std::{
-    collections::BTreeSet,
-    num::NonZeroUsize,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    thread,
-};
+use std::{num::NonZeroUsize, thread};
 
 use bailiwick_actors::{
     contract::{Decider, StoredError},
     machine_deployment,
-    vocab::{Timestamp, sort_by_key},
+    vocab::sort_by_key,
 };
-use bailiwick_journal::{
-    Entry, EntryKind, Filter, Header, Journal, JournalNote, Position, ReadError, ReadOnlyJournal, StreamId,
-};
+use bailiwick_journal::{Journal, Position, ReadError, ReadOnlyJournal, StreamId};
 
-use super::{Ending, InFlight, Prefixes, PrefixesError, Remembered, Surroundings, Sweep, Trial};
-use crate::{
-    providers::simulated::World,
-    simulation::{Beginning, Observer, Report, Simulation, SimulationError},
+use super::{
+    Ending, InFlight, Prefixes, PrefixesError, Sweep, Trial,
+    boundary::{Around, Boundary, boundaries},
+    parallel::{Follow, in_parallel},
 };
+use crate::simulation::{Report, SimulationError};
 
 /// How to sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,9 +52,6 @@ impl Default for Setup {
     }
 }
 
-/// As many calls of one boundary happen alone.
-const EACH_MAX: usize = 16;
-
 /// Why a sweep could not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
@@ -89,29 +77,9 @@ pub fn start_again(
     setup: Setup,
 ) -> Result<Option<Trial>, SweepError> {
     let prefixes = Prefixes::of(journal)?;
-    let only = Setup { from: position, to: Some(position), every: NonZeroUsize::MIN, ..setup };
-    let (boundaries, around) = boundaries(journal, &prefixes, only)?;
+    let ends = prefixes.ends().into_iter().filter(|end| *end == position).collect();
+    let (boundaries, around) = boundaries(journal, &ends, setup.until_ms)?;
     boundaries.first().map(|boundary| boundary.start(&prefixes, calls, setup, &around)).transpose()
-}
-
-/// What is the same for all starts.
-struct Around {
-    journal: uuid::Uuid,
-    surroundings: Surroundings,
-}
-
-/// One prefix, with what the world is like at its end.
-struct Boundary {
-    header: Header,
-    remembered: Remembered,
-    /// What was given up before.
-    given_up: BTreeSet<StreamId>,
-    /// What belongs to the journal that this one was imported from.
-    taken_over: BTreeSet<StreamId>,
-    /// What is an operator's to set going again: it need not become ready.
-    left: BTreeSet<StreamId>,
-    /// When the last of the holds ends that end in time.
-    held_until: Option<Timestamp>,
 }
 
 /// Starts a node over every prefix, `setup.workers` at a time. `follow` is called before the first start and after each with
@@ -119,41 +87,18 @@ struct Boundary {
 ///
 /// # Errors
 /// If the journal cannot be read, a node could not be simulated at all, or the one who follows it ends it.
-pub fn sweep(
-    journal: &ReadOnlyJournal,
-    setup: Setup,
-    follow: &(dyn Fn(usize, usize) -> bool + Sync),
-) -> Result<Sweep, SweepError> {
+pub fn sweep(journal: &ReadOnlyJournal, setup: Setup, follow: Follow<'_>) -> Result<Sweep, SweepError> {
     let prefixes = Prefixes::of(journal)?;
-    let (boundaries, around) = boundaries(journal, &prefixes, setup)?;
+    let to = setup.to.unwrap_or(journal.head().position);
+    let ends = prefixes.ends().into_iter().filter(|end| setup.from <= *end && *end <= to);
+    let (boundaries, around) = boundaries(journal, &ends.step_by(setup.every.get()).collect(), setup.until_ms)?;
     let trials: Vec<(&Boundary, InFlight)> =
         boundaries.iter().flat_map(|boundary| boundary.variants(setup.each_call)).collect();
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let is_cancelled = AtomicBool::new(!follow(0, trials.len()));
-    let found = Mutex::new(Vec::with_capacity(trials.len()));
-    // What a simulated node logs goes where its sweep's does.
-    let log = tracing::dispatcher::get_default(Clone::clone);
-    let work = || {
-        tracing::dispatcher::with_default(&log, || {
-            while !is_cancelled.load(Ordering::SeqCst) {
-                let Some((boundary, calls)) = trials.get(next.fetch_add(1, Ordering::SeqCst)) else { break };
-                let trial = boundary.start(&prefixes, calls, setup, &around);
-                found.lock().unwrap_or_else(PoisonError::into_inner).push(trial);
-                if !follow(done.fetch_add(1, Ordering::SeqCst) + 1, trials.len()) {
-                    is_cancelled.store(true, Ordering::SeqCst);
-                }
-            }
-        });
+    let start = |at: usize| {
+        let (boundary, calls) = &trials[at];
+        boundary.start(&prefixes, calls, setup, &around)
     };
-    thread::scope(|scope| {
-        for _ in 0..setup.workers.get().min(trials.len()) {
-            scope.spawn(work);
-        }
-    });
-    if is_cancelled.into_inner() {
-        return Err(SweepError::Cancelled);
-    }
-    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let found = in_parallel(trials.len(), setup.workers, follow, &start).ok_or(SweepError::Cancelled)?;
     let mut sweep = Sweep { boundaries: boundaries.len(), ..Sweep::default() };
     for trial in found {
         let trial = trial?;
@@ -170,86 +115,17 @@ pub fn sweep(
     Ok(sweep)
 }
 
-fn boundaries(
-    journal: &ReadOnlyJournal,
-    prefixes: &Prefixes,
-    setup: Setup,
-) -> Result<(Vec<Boundary>, Around), SweepError> {
-    let to = setup.to.unwrap_or(journal.head().position);
-    let ends = prefixes.ends().into_iter().filter(|end| setup.from <= *end && *end <= to);
-    let ends: BTreeSet<Position> = ends.step_by(setup.every.get()).collect();
-    let mut remembered = Remembered::of(journal.id());
-    let mut observer = Observer::of(journal.id());
-    let mut surroundings = Surroundings::default();
-    let mut boundaries = Vec::new();
-    for entry in journal.read(Position(1), journal.head().position, &Filter::all()) {
-        let entry = entry?;
-        surroundings.apply(&entry)?;
-        if to < entry.header.position {
-            continue;
-        }
-        if is_import(&entry) {
-            // What came before was another node's: no node of this identity ever started there.
-            boundaries.clear();
-            remembered.forget_asked();
-        }
-        remembered.apply(&entry)?;
-        observer.take_in(&entry)?;
-        if ends.contains(&entry.header.position) {
-            let end = Timestamp(entry.header.meta.time_ms.saturating_add(setup.until_ms));
-            let given_up = observer.given_up().into_iter().collect();
-            let left = observer.left_to_operators(end).into_iter().collect();
-            let (header, remembered) = (entry.header.clone(), remembered.clone());
-            let (taken_over, held_until) = (observer.taken_over().into_iter().collect(), observer.held_until(end));
-            boundaries.push(Boundary { header, remembered, given_up, taken_over, left, held_until });
-        }
-    }
-    let around = Around { journal: journal.id(), surroundings };
-    Ok((boundaries, around))
-}
-
-/// Whether an entry says that all before it was taken over from another journal.
-fn is_import(entry: &Entry) -> bool {
-    let note = entry.events.first().filter(|_| entry.header.meta.kind == EntryKind::Note);
-    note.is_some_and(|note| matches!(JournalNote::decode(note), Ok(JournalNote::ImportedAsNew { .. })))
-}
-
 impl Boundary {
-    /// Without any call under way there is only one world to start in.
-    fn variants(&self, each_call: bool) -> Vec<(&Self, InFlight)> {
-        let calls: BTreeSet<String> = self.remembered.in_flight().into_iter().collect();
-        let all = (!calls.is_empty()).then_some(InFlight::Happened);
-        let is_more = each_call && calls.len() > 1;
-        let alone = calls.into_iter().filter(|_| is_more).take(EACH_MAX).map(|one| InFlight::Only(vec![one]));
-        let variants = std::iter::once(InFlight::DidNotHappen).chain(all).chain(alone);
-        variants.map(|calls| (self, calls)).collect()
-    }
-
     fn start(&self, prefixes: &Prefixes, calls: &InFlight, setup: Setup, around: &Around) -> Result<Trial, SweepError> {
         let position = self.header.position;
-        let disk = prefixes.disk(position)?;
-        let world = World::with(setup.seed, self.remembered.things(calls));
-        for (provider, zones) in around.surroundings.zones(self.remembered.zones()) {
-            world.set_zones(&provider, zones.into_iter().collect());
-        }
-        let world = world.snapshot();
-        let mut simulation = Simulation::new(setup.seed);
-        simulation.epoch = Timestamp(self.header.meta.time_ms);
-        simulation.providers = around.surroundings.providers();
-        simulation.secrets = around.surroundings.secrets();
-        simulation.devices = Some(around.surroundings.devices());
-        simulation.resigned = self.given_up.iter().chain(&self.taken_over).chain(&self.left).cloned().collect();
-        let held_ms = self.held_until.map_or(0, |until| until.since(simulation.epoch));
-        simulation.until_ms = setup.until_ms.saturating_add(held_ms);
-        let sets = self.remembered.sets(calls);
-        simulation.beginning = Some(Beginning { disk, journal: around.journal, world, sets });
+        let simulation = self.simulation(prefixes, calls, (setup.seed, setup.until_ms), around)?;
         let failed = |error| SweepError::Simulation { position, source: Box::new(error) };
         let report = simulation.run().map_err(failed)?;
         Ok(Trial {
             position: position.0,
             stream: self.header.stream.to_string(),
             code: self.header.meta.code.clone(),
-            calls: self.remembered.in_flight().len(),
+            calls: self.calls(),
             in_flight: calls.clone(),
             converged_ms: report.converged_ms,
             virtual_ms: report.virtual_ms,

@@ -1,18 +1,28 @@
 //! `bailiwick chaos`: what a journal or a scenario goes through when everything goes wrong.
 
 mod junit;
+mod perturb;
 mod run;
 mod shrink;
 mod sweep;
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    io::Cursor,
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+};
 
-use clap::Subcommand;
+use bailiwick_journal::{ReadOnlyJournal, disk::SimulatedDisk, import_on};
+use clap::{Args, Subcommand};
 
 use super::{
-    Global,
+    Global, backup,
     exit::{CliError, Exit},
     progress::say,
+    session,
 };
 use crate::chaos::{Repro, ReproError};
 
@@ -29,8 +39,31 @@ pub(super) enum ChaosCommand {
     /// Run a scenario on many bad days, each drawn from a seed: things go wrong for a while, then everything has to settle; exits
     /// with 3 if it does not
     Run(run::RunArgs),
+    /// Go through a journal again from several places while something goes wrong, then check that everything settles; exits with
+    /// 3 if it does not
+    Perturb(perturb::PerturbArgs),
     /// Leave out of a find what it does not need
     Shrink(shrink::ShrinkArgs),
+}
+
+/// How many runs are made and what is kept of them.
+#[derive(Debug, Args)]
+struct ManyArgs {
+    /// Write each run that does not settle to a file in this folder, at most ten, to be run again with `bailiwick repro run`
+    #[arg(long, value_name = "DIR")]
+    save: Option<PathBuf>,
+    /// Write the result to this file, in the form of JUnit
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// How many runs at a time [default: as many as there are processors]
+    #[arg(long, value_name = "N")]
+    workers: Option<NonZeroUsize>,
+}
+
+impl ManyArgs {
+    fn workers(&self) -> NonZeroUsize {
+        self.workers.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+    }
 }
 
 impl ChaosCommand {
@@ -38,6 +71,7 @@ impl ChaosCommand {
     pub(super) fn names_files(&self) -> bool {
         match self {
             Self::CrashSweep(args) => args.journal.is_some(),
+            Self::Perturb(args) => args.journal.is_some(),
             Self::Run(_) | Self::Shrink(_) => true,
         }
     }
@@ -46,9 +80,24 @@ impl ChaosCommand {
 pub(super) fn main(global: &Global, command: ChaosCommand) -> Result<Exit, CliError> {
     match command {
         ChaosCommand::CrashSweep(args) => sweep::main(global, args),
+        ChaosCommand::Perturb(args) => perturb::main(global, args),
         ChaosCommand::Run(args) => run::main(global, args),
         ChaosCommand::Shrink(args) => shrink::main(global, args),
     }
+}
+
+/// The journal that was named, or the one of the data directory as it is now, whose node may go on working.
+fn journal_at(global: &Global, named: Option<PathBuf>) -> Result<ReadOnlyJournal, CliError> {
+    if named.is_some() || session::export_named(global).is_some() {
+        return sweep::opened(global, named);
+    }
+    let mut lines = Vec::new();
+    backup::export(global, &mut lines)?;
+    let disk = Arc::new(SimulatedDisk::new());
+    import_on(&mut Cursor::new(lines), disk.clone()).map_err(|error| {
+        CliError::new(Exit::TryAgain, "export-ended-early", "the node's export cannot be read").because(&error)
+    })?;
+    Ok(ReadOnlyJournal::open_on(disk)?)
 }
 
 /// Writes finds to a folder, and tells what to do with them.

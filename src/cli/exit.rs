@@ -157,7 +157,7 @@ impl Exit {
         (Self::Usage, &["usage", "reversed"]),
         (
             Self::BadInput,
-            &["invalid-manifest", "bad-scenario", "bad-repro", "not-an-export", "not-imported", "bad-head"],
+            &["invalid-manifest", "bad-scenario", "bad-repro", "no-place", "not-an-export", "not-imported", "bad-head"],
         ),
         (Self::NoInput, &["unreadable"]),
         (Self::NotRunning, &["not-running", "socket-gone", "unreachable", "stopping", "node-ended"]),

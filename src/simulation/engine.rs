@@ -375,6 +375,7 @@ impl Course {
         self.aside(entries, planned.what.text());
         match &planned.what {
             Happening::Apply(wishes) => self.ask(running, commands_for(wishes, known)).await?,
+            Happening::Asked { by, commands } => self.ask_as(by, running, commands.clone()).await?,
             Happening::Remove(streams) => {
                 let removals = streams
                     .iter()
@@ -435,8 +436,18 @@ impl Course {
         Ok(())
     }
 
-    /// An operator asks; whoever gets no answer because the node crashed asks again under the same id.
+    /// An operator asks.
     async fn ask(&mut self, running: &Running, commands: Vec<(StreamId, AnyCommand)>) -> Result<(), AskError> {
+        self.ask_as("operator", running, commands).await
+    }
+
+    /// Somebody asks; whoever gets no answer because the node crashed asks again under the same id.
+    async fn ask_as(
+        &mut self,
+        by: &str,
+        running: &Running,
+        commands: Vec<(StreamId, AnyCommand)>,
+    ) -> Result<(), AskError> {
         if commands.is_empty() {
             return Ok(());
         }
@@ -448,7 +459,7 @@ impl Course {
         let first = commands.first().map(|(stream, _)| stream.to_string()).unwrap_or_default();
         let id = derived_uuid(&format!("simulation {} {} {first}", self.setup.seed, self.next));
         let origin =
-            Origin { id, principal: "operator".into(), cause: None, cites: Vec::new(), routine: false, expected: None };
+            Origin { id, principal: by.to_owned(), cause: None, cites: Vec::new(), routine: false, expected: None };
         let stored =
             commands.iter().flat_map(|(_, command)| command.store().map(|body| body.bytes).unwrap_or_default());
         let content = digest(&stored.collect::<Vec<u8>>());

@@ -34,6 +34,8 @@ pub enum Happening {
     Apply(Vec<Wish>),
     /// An operator removes these, all or nothing.
     Remove(Vec<StreamId>),
+    /// Somebody asks for these, all or nothing, as he did in some history.
+    Asked { by: String, commands: Vec<(StreamId, AnyCommand)> },
     /// An operator has everything tried again that was given up.
     RetryFailed,
     /// An operator has nothing happen to a machine by itself, for this long or until he says otherwise.
@@ -84,7 +86,7 @@ pub enum Happening {
     Jump { by_ms: i64 },
     /// The host of the node sleeps for this long: time goes by, and nothing of the node runs.
     Suspend { for_ms: u64 },
-    /// The node's disk is full, but for what is kept for its operators; or has room again.
+    /// The node's disk is full, but for what is kept for its operators; or fails; or has room and works again.
     Disk(DiskSpace),
 }
 
@@ -94,6 +96,8 @@ pub enum Happening {
 pub enum DiskSpace {
     Full,
     Free,
+    /// Whatever is written to it fails.
+    Failing,
 }
 
 impl Happening {
@@ -118,6 +122,14 @@ impl Happening {
             Self::Remove(streams) => {
                 let names: Vec<&str> = streams.iter().map(StreamId::as_str).collect();
                 format!("an operator removes {}", names.join(", "))
+            }
+            Self::Asked { by, commands } => {
+                let first = commands.first().map(|(stream, _)| stream.as_str()).unwrap_or_default();
+                let others = match commands.len() {
+                    0 | 1 => String::new(),
+                    all => format!(" and {}", count(all - 1, "other")),
+                };
+                format!("{by} asks for the same of {first}{others} as then")
             }
             Self::RetryFailed => "an operator retries everything that was given up".into(),
             Self::Hold { machine, reason, for_ms } => {
@@ -164,6 +176,7 @@ impl Happening {
             Self::Calm => "all providers behave from now on".into(),
             Self::Suspend { for_ms } => format!("the node's host sleeps for {}", seconds(*for_ms)),
             Self::Disk(DiskSpace::Full) => "the node's disk is full".into(),
+            Self::Disk(DiskSpace::Failing) => "the node's disk fails".into(),
             Self::Disk(DiskSpace::Free) => "the node's disk has room again".into(),
             Self::Jump { by_ms } => {
                 let direction = if *by_ms < 0 { "back" } else { "forward" };

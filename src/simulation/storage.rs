@@ -37,12 +37,13 @@ impl Storage {
         (self.disk, self.id)
     }
 
-    /// Leaves the disk full, but for what a node keeps for its operators, or empty.
+    /// Leaves the disk full, but for what a node keeps for its operators, or empty, or failing.
     pub(super) fn set_space(&self, space: DiskSpace) {
         let free = match space {
             DiskSpace::Full => 64 * 1024 * 1024,
-            DiskSpace::Free => TOTAL,
+            DiskSpace::Free | DiskSpace::Failing => TOTAL,
         };
+        self.disk.set_failing(space == DiskSpace::Failing);
         self.disk.set_space(Space { free, total: TOTAL });
     }
 

@@ -319,10 +319,18 @@ pub(super) fn unmet_of(fleet: &Fleet, other: &str, wanted: &str, precondition: &
         _ if wanted == "removed" => Unmet::new(precondition, format!("{other} is gone"), "it completes by itself"),
         _ => Unmet {
             blocked_by: Some(other.to_owned()),
-            command: Some(APPLY.to_owned()),
+            // What a set names, the set declares.
+            command: (!is_named_by_set(fleet, other)).then(|| APPLY.to_owned()),
             ..Unmet::new(precondition, format!("{other} does not exist"), "`bailiwick apply` its manifest")
         },
     }
+}
+
+/// Whether a machine has a name that a living set gives: `web-3` of set `web`.
+fn is_named_by_set(fleet: &Fleet, entity: &str) -> bool {
+    let numbered = entity.strip_prefix("machine/").and_then(|name| name.rsplit_once('-'));
+    let set = numbered.filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit())).map(|(set, _)| set);
+    set.and_then(|set| fleet.machine_sets.get(set)).is_some_and(|state| state.life == Life::Alive)
 }
 
 /// What is missing for the removal of a set that goes with its deployment, and not by itself.

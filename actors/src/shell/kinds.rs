@@ -159,6 +159,14 @@ impl AnyCommand {
         self.0.store()
     }
 
+    /// A command to an entity of this kind, as the journal holds it; none of a kind that this release does not know.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn load(kind: &str, body: &Body) -> Result<Option<Self>, StoredError> {
+        super::table::kind(kind).map(|known| (known.load)(body)).transpose()
+    }
+
     /// Whether it reports how running work went.
     pub fn is_report(&self) -> bool {
         self.0.is_report()

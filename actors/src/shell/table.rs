@@ -3,7 +3,7 @@
 use std::{marker::PhantomData, rc::Rc, sync::Arc};
 
 use actix::{Actor, WeakAddr};
-use bailiwick_journal::{Entry, StreamId};
+use bailiwick_journal::{Body, Entry, StreamId};
 
 use super::{
     AnyCommand, AskError, EntityActor, Executor, Kind, Services,
@@ -11,7 +11,7 @@ use super::{
     entity_actor::verdict_text,
 };
 use crate::{
-    contract::Entity,
+    contract::{Entity, Stored as _, StoredError},
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
     policy, provider, replica_set,
     schedule::ScheduleActor,
@@ -26,6 +26,8 @@ pub(crate) struct KindEntry {
     /// Whether it is ever owed anything by the world, or waits for a time.
     pub(super) owes: bool,
     pub(crate) wake: fn(Timestamp) -> Option<AnyCommand>,
+    /// A command of its own, as the journal holds it.
+    pub(super) load: fn(&Body) -> Result<AnyCommand, StoredError>,
     /// The reason or rejection of an entry, in plain words.
     pub(super) verdict_text: fn(&Entry) -> Result<String, String>,
     /// One that nothing has happened to.
@@ -67,6 +69,7 @@ const fn entry<D: Kind>() -> KindEntry {
         name: D::KIND,
         owes: D::OWES,
         wake: |due| D::wake(due).map(AnyCommand::from),
+        load: |body| D::Command::load(body).map(AnyCommand::from),
         verdict_text: verdict_text::<D>,
         empty: |stream| Box::new(Entity::<D>::new(stream)),
         start: start::<D>,

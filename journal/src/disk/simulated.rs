@@ -25,6 +25,8 @@ struct State {
     files: BTreeMap<u64, FileState>,
     next_file: u64,
     space: Space,
+    /// Whatever is written fails.
+    failing: bool,
     exclusive: bool,
     shared: u32,
 }
@@ -39,6 +41,7 @@ impl Default for State {
             files: BTreeMap::new(),
             next_file: 1,
             space,
+            failing: false,
             exclusive: false,
             shared: 0,
         }
@@ -65,6 +68,17 @@ impl SimulatedDisk {
     /// What is left from now on, in bytes. Nothing is counted off by writing.
     pub fn set_space(&self, space: Space) {
         self.state().space = space;
+    }
+
+    /// Whether writing, syncing and changes of names fail from now on.
+    pub fn set_failing(&self, failing: bool) {
+        self.state().failing = failing;
+    }
+
+    /// The state, to change it.
+    fn writable(&self) -> io::Result<MutexGuard<'_, State>> {
+        let state = self.state();
+        if state.failing { Err(io::Error::other("the disk fails")) } else { Ok(state) }
     }
 }
 
@@ -147,7 +161,7 @@ impl Disk for SimulatedDisk {
     }
 
     fn create(&self, name: &str) -> io::Result<Box<dyn DiskFile>> {
-        let mut state = self.state();
+        let mut state = self.writable()?;
         let file = state.next_file;
         state.next_file += 1;
         state.files.insert(file, FileState::default());
@@ -162,7 +176,7 @@ impl Disk for SimulatedDisk {
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        let mut state = self.state();
+        let mut state = self.writable()?;
         if !state.names.keys().any(|name| name == from || inside(name, from)) {
             return Err(ErrorKind::NotFound.into());
         }
@@ -171,12 +185,12 @@ impl Disk for SimulatedDisk {
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        self.state().change(NameChange::Remove { name: name.to_owned() });
+        self.writable()?.change(NameChange::Remove { name: name.to_owned() });
         Ok(())
     }
 
     fn sync_dir(&self, dir: &str) -> io::Result<()> {
-        let mut state = self.state();
+        let mut state = self.writable()?;
         let state = &mut *state;
         // As in a file system with a journal of its own: changes of names become durable in their order.
         let last = state.pending.iter().rposition(|change| change.touches(dir));
@@ -338,7 +352,10 @@ impl SimulatedFile {
 
     fn written<T>(&self, act: impl FnOnce(&mut FileState) -> T) -> io::Result<T> {
         match self.access {
-            Access::Write => Ok(self.with(act)),
+            Access::Write => {
+                drop(self.disk.writable()?);
+                Ok(self.with(act))
+            }
             Access::Read => Err(ErrorKind::PermissionDenied.into()),
         }
     }

@@ -7,20 +7,17 @@ mod shrink;
 mod tests;
 
 use std::{
+    num::NonZeroUsize,
     ops::RangeInclusive,
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
-    thread,
 };
 
 use bailiwick_journal::StreamId;
 use serde::{Deserialize, Serialize};
 use tracing::dispatcher::{self, Dispatch};
 
+use super::parallel::{Follow, in_parallel};
 use crate::{
     simulation::{Report, ScenarioError, ScenarioFile, Simulation},
     text::with_causes,
@@ -28,7 +25,7 @@ use crate::{
 pub use shrink::{Shrunk, shrink};
 
 /// Once all is as declared, nothing happens for this long, in milliseconds.
-const REST_MS: u64 = 3_600_000;
+pub(super) const REST_MS: u64 = 3_600_000;
 
 /// What came of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,10 +80,10 @@ pub struct Run {
     pub journal: String,
 }
 
-/// What came of all runs.
+/// How many runs came to what.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Runs {
+pub struct Sums {
     pub settled: usize,
     pub violated: usize,
     pub stuck: usize,
@@ -95,17 +92,15 @@ pub struct Runs {
     pub crashes: u64,
     /// Virtual time of all, in milliseconds.
     pub virtual_ms: u64,
-    /// Those that did not settle, in order of their seeds.
-    pub failed: Vec<Run>,
 }
 
-impl Runs {
+impl Sums {
     /// How many there were.
     pub fn count(&self) -> usize {
-        self.settled + self.failed.len()
+        self.settled + self.violated + self.stuck + self.restless + self.broken
     }
 
-    fn add(&mut self, run: Run) {
+    pub(super) fn add(&mut self, run: &Run) {
         let number = match run.verdict {
             Verdict::Settled => &mut self.settled,
             Verdict::Violated { .. } => &mut self.violated,
@@ -116,10 +111,17 @@ impl Runs {
         *number += 1;
         self.crashes += run.crashes;
         self.virtual_ms += run.virtual_ms;
-        if run.verdict != Verdict::Settled {
-            self.failed.push(run);
-        }
     }
+}
+
+/// What came of all runs.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Runs {
+    #[serde(flatten)]
+    pub sums: Sums,
+    /// Those that did not settle, in order of their seeds.
+    pub failed: Vec<Run>,
 }
 
 /// Why a scenario could not be run.
@@ -148,41 +150,19 @@ pub fn run_all(
     file: &ScenarioFile,
     path: &Path,
     (seeds, is_drawn): (RangeInclusive<u64>, bool),
-    workers: usize,
-    follow: &(dyn Fn(u64, u64) -> bool + Sync),
+    workers: NonZeroUsize,
+    follow: Follow<'_>,
 ) -> Result<Runs, RunError> {
     let scenario = file.scenario(path)?;
     let count = seeds.end().saturating_sub(*seeds.start()).saturating_add(1);
-    let (next, done) = (AtomicU64::new(0), AtomicU64::new(0));
-    let is_over = AtomicBool::new(!follow(0, count));
-    let found: Mutex<Vec<Result<Run, ScenarioError>>> = Mutex::new(Vec::new());
-    let work = || {
-        while !is_over.load(Ordering::SeqCst) {
-            let at = next.fetch_add(1, Ordering::SeqCst);
-            if count <= at {
-                break;
-            }
-            let seed = seeds.start() + at;
-            let one = run_once(&draw::bad_day(file, &scenario, seed, is_drawn), path);
-            found.lock().unwrap_or_else(PoisonError::into_inner).push(one);
-            if !follow(done.fetch_add(1, Ordering::SeqCst) + 1, count) {
-                is_over.store(true, Ordering::SeqCst);
-            }
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(work);
-        }
-    });
-    if is_over.into_inner() {
-        return Err(RunError::Cancelled);
-    }
+    let one = |at: usize| run_once(&draw::bad_day(file, &scenario, seeds.start() + at as u64, is_drawn), path);
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
     let mut runs = Runs::default();
-    for run in found.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        runs.add(run?);
+    for run in in_parallel(count, workers, follow, &one).ok_or(RunError::Cancelled)? {
+        let run = run?;
+        runs.sums.add(&run);
+        runs.failed.extend((run.verdict != Verdict::Settled).then_some(run));
     }
-    runs.failed.sort_by_key(|run| run.seed);
     Ok(runs)
 }
 
@@ -191,9 +171,15 @@ pub fn run_all(
 /// # Errors
 /// If it is no scenario.
 pub fn run_once(file: &ScenarioFile, path: &Path) -> Result<Run, ScenarioError> {
-    let simulation = Simulation { operators_insist: true, ..Simulation::of(file.scenario(path)?) };
+    Ok(run_to_end(Simulation::of(file.scenario(path)?)))
+}
+
+/// Runs it, with operators who insist.
+pub(super) fn run_to_end(simulation: Simulation) -> Run {
+    let simulation = Simulation { operators_insist: true, ..simulation };
+    let seed = simulation.seed;
     let broken = |problem: String| Run {
-        seed: file.seed,
+        seed,
         verdict: Verdict::Broken { problem },
         entries: 0,
         crashes: 0,
@@ -202,18 +188,18 @@ pub fn run_once(file: &ScenarioFile, path: &Path) -> Result<Run, ScenarioError> 
     };
     // What a node logs on a bad day is told by its journal as well.
     let quietly = || dispatcher::with_default(&Dispatch::none(), || simulation.run());
-    Ok(match catch_unwind(AssertUnwindSafe(quietly)) {
+    match catch_unwind(AssertUnwindSafe(quietly)) {
         Err(_) => broken("the node panicked".to_owned()),
         Ok(Err(error)) => broken(with_causes(&error)),
         Ok(Ok(report)) => Run {
-            seed: file.seed,
+            seed,
             entries: report.entries,
             crashes: report.crashes,
             virtual_ms: report.virtual_ms,
             journal: report.journal_hash.clone(),
             verdict: judged(report),
         },
-    })
+    }
 }
 
 /// The worst that is to be said.

@@ -36,15 +36,19 @@ fn scenario(more: &str) -> ScenarioFile {
     ScenarioFile::parse(path(), &text).expect("a scenario")
 }
 
+fn workers(count: usize) -> NonZeroUsize {
+    NonZeroUsize::new(count).expect("some")
+}
+
 fn all(file: &ScenarioFile, seeds: RangeInclusive<u64>) -> Runs {
-    run_all(file, path(), (seeds, true), 2, &|_, _| true).expect("it can be run")
+    run_all(file, path(), (seeds, true), workers(2), &|_, _| true).expect("it can be run")
 }
 
 #[test]
 fn a_node_settles_after_bad_days() {
     let runs = all(&scenario(""), 1..=6);
     assert!(runs.failed.is_empty(), "{:?}", runs.failed);
-    assert!(runs.count() == 6 && runs.crashes > 0, "{runs:?}");
+    assert!(runs.sums.count() == 6 && runs.sums.crashes > 0, "{runs:?}");
 }
 
 #[test]
@@ -62,7 +66,7 @@ fn a_planted_fault_is_found_shrunk_and_found_again_from_its_file() {
     // given a scenario with a fault in it, on a day on which much else goes wrong
     let file = scenario(PLANTED);
     let runs = all(&file, 2..=2);
-    assert_eq!(runs.violated, 1, "{runs:?}");
+    assert_eq!(runs.sums.violated, 1, "{runs:?}");
     let day = day(&file, path(), 2, true).expect("a day");
     // when it is shrunk
     let shrunk = shrink(&day, path(), &|_| true).expect("it can be run");
@@ -85,7 +89,7 @@ fn a_planted_fault_is_found_shrunk_and_found_again_from_its_file() {
 
 #[test]
 fn who_follows_a_run_can_end_it() {
-    let ended = run_all(&scenario(""), path(), (1..=100, true), 1, &|done, _| done < 1);
+    let ended = run_all(&scenario(""), path(), (1..=100, true), workers(1), &|done, _| done < 1);
     assert!(matches!(ended, Err(RunError::Cancelled)), "{ended:?}");
     let shrunk = shrink(&scenario(PLANTED), path(), &|_| false).expect("it can be run");
     assert_eq!((shrunk.runs, shrunk.file), (1, scenario(PLANTED)));
@@ -113,7 +117,7 @@ fn what_is_no_find_is_told() {
         (r#"{"bailiwickRepro": 2}"#, "format 2"),
         (
             r#"{"bailiwickRepro": 1, "release": "x", "found": {"verdict": "settled"}}"#,
-            "either a `scenario` or a `crash`",
+            "one of `scenario`, `crash` and `perturbed`",
         ),
         (r#"{"bailiwickRepro": 1, "release": "x", "found": {"verdict": "well"}}"#, "unknown variant"),
     ] {

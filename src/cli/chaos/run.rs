@@ -1,6 +1,6 @@
 //! `bailiwick chaos run`: a scenario on many bad days.
 
-use std::{num::NonZeroUsize, ops::RangeInclusive, path::PathBuf, thread};
+use std::{ops::RangeInclusive, path::PathBuf};
 
 use clap::Args;
 
@@ -12,11 +12,12 @@ use super::{
         progress::Steps,
         simulate::bad_scenario,
     },
+    ManyArgs,
     junit::{Case, junit},
     saved,
 };
 use crate::{
-    chaos::{Repro, ReproError, Run, RunError, Runs, day, run_all},
+    chaos::{Repro, ReproError, Run, RunError, Runs, Sums, Verdict, day, run_all},
     simulation::ScenarioFile,
 };
 
@@ -33,15 +34,8 @@ pub(in crate::cli) struct RunArgs {
     /// Only what the scenario says goes wrong, with each seed
     #[arg(long)]
     as_written: bool,
-    /// Write each run that does not settle to a file in this folder, at most ten, to be run again with `bailiwick repro run`
-    #[arg(long, value_name = "DIR")]
-    save: Option<PathBuf>,
-    /// Write the result to this file, in the form of JUnit
-    #[arg(long, value_name = "FILE")]
-    junit: Option<PathBuf>,
-    /// How many runs at a time [default: as many as there are processors]
-    #[arg(long, value_name = "N")]
-    workers: Option<NonZeroUsize>,
+    #[command(flatten)]
+    many: ManyArgs,
 }
 
 fn seeds(text: &str) -> Result<RangeInclusive<u64>, String> {
@@ -56,20 +50,18 @@ fn seeds(text: &str) -> Result<RangeInclusive<u64>, String> {
 
 pub(super) fn main(global: &Global, args: RunArgs) -> Result<Exit, CliError> {
     let file = ScenarioFile::read(&args.scenario).map_err(|error| bad_scenario(&error))?;
-    let usual = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let workers = args.workers.unwrap_or(usual).get();
     let steps = Steps::of("chaos run");
     let tell = |done: u64, all: u64| {
         steps.show(done, all);
         true
     };
     let plan = (args.seeds.clone(), !args.as_written);
-    let runs = run_all(&file, &args.scenario, plan, workers, &tell).map_err(|error| match error {
+    let runs = run_all(&file, &args.scenario, plan, args.many.workers(), &tell).map_err(|error| match error {
         RunError::Scenario(error) => bad_scenario(&error),
         RunError::Cancelled => CliError::new(Exit::Error, "cancelled", "cancelled"),
     })?;
     steps.end();
-    if let Some(folder) = &args.save {
+    if let Some(folder) = &args.many.save {
         let find = |run: &Run| {
             let day = day(&file, &args.scenario, run.seed, !args.as_written).map_err(ReproError::from)?;
             let repro = Repro::of_scenario(day, run.verdict.clone(), run.journal.clone());
@@ -77,7 +69,7 @@ pub(super) fn main(global: &Global, args: RunArgs) -> Result<Exit, CliError> {
         };
         saved(folder, runs.failed.iter().map(find))?;
     }
-    if let Some(path) = &args.junit {
+    if let Some(path) = &args.many.junit {
         let lines: Vec<(u64, &'static str, Vec<String>)> =
             runs.failed.iter().map(|run| (run.seed, run.verdict.as_str(), run.verdict.lines())).collect();
         let case = |seed: u64| {
@@ -90,6 +82,22 @@ pub(super) fn main(global: &Global, args: RunArgs) -> Result<Exit, CliError> {
     Ok(if runs.failed.is_empty() { Exit::Ok } else { Exit::GateFailed })
 }
 
+/// How many runs came to what.
+pub(super) fn sums(table: &mut Table, sums: &Sums) {
+    for (name, number) in [
+        ("runs", sums.count()),
+        ("settled", sums.settled),
+        ("violated", sums.violated),
+        ("stuck", sums.stuck),
+        ("restless", sums.restless),
+        ("broken", sums.broken),
+    ] {
+        table.add([Cell::from(name), number.to_string().into()]);
+    }
+    table.add([Cell::from("crashes"), sums.crashes.to_string().into()]);
+    table.add([Cell::from("simulated"), format!("{} h", sums.virtual_ms / 3_600_000).into()]);
+}
+
 /// The sums, and every run that did not settle.
 fn table(runs: &Runs) -> Table {
     let mut table = Table::fields();
@@ -98,29 +106,24 @@ fn table(runs: &Runs) -> Table {
         false => Cell::bad("does not settle after every bad day"),
     };
     table.add([Cell::from("the node"), verdict]);
-    for (name, number) in [
-        ("runs", runs.count()),
-        ("settled", runs.settled),
-        ("violated", runs.violated),
-        ("stuck", runs.stuck),
-        ("restless", runs.restless),
-        ("broken", runs.broken),
-    ] {
-        table.add([Cell::from(name), number.to_string().into()]);
-    }
-    table.add([Cell::from("crashes"), runs.crashes.to_string().into()]);
-    table.add([Cell::from("simulated"), format!("{} h", runs.virtual_ms / 3_600_000).into()]);
-    for run in runs.failed.iter().take(SHOWN_MAX) {
-        table.add([Cell::bad(run.verdict.as_str()), format!("with seed {}", run.seed).into()]);
-        for line in run.verdict.lines() {
+    sums(&mut table, &runs.sums);
+    let failed = runs.failed.iter().map(|run| (&run.verdict, format!("with seed {}", run.seed)));
+    failures(&mut table, failed);
+    table
+}
+
+/// The first runs that did not settle, with what is wrong.
+pub(super) fn failures<'r>(table: &mut Table, failed: impl ExactSizeIterator<Item = (&'r Verdict, String)>) {
+    let more = failed.len().saturating_sub(SHOWN_MAX);
+    for (verdict, place) in failed.take(SHOWN_MAX) {
+        table.add([Cell::bad(verdict.as_str()), place.into()]);
+        for line in verdict.lines() {
             table.add([Cell::from(""), Cell::from(format!("  {line}"))]);
         }
     }
-    let more = runs.failed.len().saturating_sub(SHOWN_MAX);
     if 0 < more {
         table.add([Cell::from(""), format!("… and {more} more").into()]);
     }
-    table
 }
 
 #[cfg(test)]

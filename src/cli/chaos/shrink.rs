@@ -50,8 +50,8 @@ struct Left {
 pub(super) fn main(global: &Global, args: ShrinkArgs) -> Result<Exit, CliError> {
     let find = Repro::read(&args.file)?;
     let What::Scenario(file) = &find.what else {
-        return Err(CliError::new(Exit::BadInput, "bad-repro", "a crash over a journal cannot be made smaller")
-            .next("run it with `bailiwick repro run`; it holds the journal up to the crash and nothing else"));
+        return Err(CliError::new(Exit::BadInput, "bad-repro", "what was found over a journal cannot be made smaller")
+            .next("run it with `bailiwick repro run`; it holds as much of the journal as it needs and nothing else"));
     };
     let begun = Instant::now();
     let steps = Steps::of("chaos shrink");

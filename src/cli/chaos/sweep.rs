@@ -16,6 +16,7 @@ use super::{
         progress::Steps,
         session, wait,
     },
+    journal_at,
     junit::{Case, junit},
     saved,
 };
@@ -61,7 +62,8 @@ pub(in crate::cli) struct CrashSweepArgs {
 
 pub(super) fn main(global: &Global, args: CrashSweepArgs) -> Result<Exit, CliError> {
     let is_named = args.journal.is_some() || session::export_named(global).is_some();
-    let swept = match is_named {
+    // Finds are made here, where their journal is at hand.
+    let swept = match is_named || args.save.is_some() {
         true => swept_here(global, &args)?,
         false => match session::ask_job(global, Question::CrashSweep.as_str(), &wish(&args))? {
             Err(ClientError::NotRunning { .. }) => swept_here(global, &args)?,
@@ -89,7 +91,7 @@ fn wish(args: &CrashSweepArgs) -> SweepWish {
 }
 
 fn swept_here(global: &Global, args: &CrashSweepArgs) -> Result<Sweep, CliError> {
-    let journal = opened(global, args.journal.clone())?;
+    let journal = journal_at(global, args.journal.clone())?;
     let setup = Setup {
         seed: args.seed,
         from: Position(args.from),
@@ -100,8 +102,8 @@ fn swept_here(global: &Global, args: &CrashSweepArgs) -> Result<Sweep, CliError>
         ..Setup::default()
     };
     let steps = Steps::of("crash-sweep");
-    let tell = |done: usize, all: usize| {
-        steps.show(done as u64, all as u64);
+    let tell = |done: u64, all: u64| {
+        steps.show(done, all);
         true
     };
     let swept = sweep(&journal, setup, &tell)?;
@@ -131,7 +133,7 @@ fn trouble(ending: &Ending) -> Option<(&'static str, &[String])> {
 }
 
 /// What was named, or what the data directory has.
-fn opened(global: &Global, named: Option<PathBuf>) -> Result<ReadOnlyJournal, CliError> {
+pub(super) fn opened(global: &Global, named: Option<PathBuf>) -> Result<ReadOnlyJournal, CliError> {
     let export = named.clone().or_else(|| session::export_named(global)).filter(|path| path.is_file());
     if let Some(file) = export {
         return session::open_export(&file);

@@ -51,3 +51,29 @@ fn a_find_is_saved_shrunk_and_run_again() {
     lab.run(&["repro", "run", small]).code(0);
     lab.run(&["repro", "run", &planted]).code(65).says("is not a repro file");
 }
+
+#[test]
+fn the_history_of_a_node_that_runs_is_gone_through_again_beside_it() {
+    let lab = Lab::new();
+    let machine = "apiVersion: bailiwick/v1\nkind: Machine\nmetadata: {name: web}\nspec: {provider: local}\n";
+    let node = lab.start(&["up", &lab.manifest("web.yaml", machine)]);
+    node.says("ready; Ctrl-C stops the node");
+    let finds = lab.data().with_file_name("finds").to_str().expect("text").to_owned();
+    // when things go wrong in two places of it, then each run settles and there is nothing to save
+    let wrong = ["chaos", "perturb", "--with", "power-cut,io-error", "--places", "2", "--save", &finds, "-o", "json"];
+    let runs = json(&lab.run(&wrong).code(0));
+    assert_eq!((&runs["settled"], &runs["failed"]), (&4.into(), &Value::Array(Vec::new())));
+    assert_eq!(runs["places"].as_array().map(Vec::len), Some(2));
+    assert!(runs["asked"].as_u64() > Some(0) && runs["crashes"].as_u64() > Some(0), "{runs}");
+    assert!(!fs::exists(&finds).expect("known"));
+    // and a sweep that saves what it finds is made beside the node too
+    let sweep = ["chaos", "crash-sweep", "--to", "10", "--every", "5", "-o", "json"];
+    let (by_node, here) = (lab.run(&sweep).code(0), lab.run(&[&sweep[..], &["--save", &finds]].concat()).code(0));
+    assert_eq!(json(&by_node), json(&here));
+    // and what is not there is told
+    lab.run(&["chaos", "perturb", "--where", "no-such-thing"])
+        .code(65)
+        .says("no entry at which a node could start matches");
+    lab.run(&["chaos", "perturb", "--with", "worse"]).code(64).says("use one or more of stale,unobserved");
+    node.stopped().code(0);
+}
