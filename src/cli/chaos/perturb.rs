@@ -29,13 +29,13 @@ pub(in crate::cli) struct PerturbArgs {
     /// io-error, power-cut, provider-lies [default: each of them]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     with: Vec<Perturbation>,
-    /// Only from entries whose object or code contains this, such as machine/7 or created
+    /// Start only after entries whose object or code contains this, such as machine/7 or created
     #[arg(long = "where", value_name = "TEXT")]
     place: Option<String>,
-    /// From so many places of the journal, spread evenly
+    /// At how many places of the journal to start, at most, spread evenly
     #[arg(long, value_name = "N", default_value = "10")]
     places: NonZeroUsize,
-    /// For how long it goes wrong, in virtual time; commands that people gave in that time are given again
+    /// How long it goes wrong, in virtual time; commands that people gave in that time are given again
     #[arg(long = "for", value_name = "TIME", default_value = "30m", value_parser = wait::duration)]
     over: std::time::Duration,
     /// Random seed
