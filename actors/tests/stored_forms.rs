@@ -1,5 +1,7 @@
 //! Every stored form of the built-in kinds, byte for byte.
 
+#[path = "stored_forms/broken.rs"]
+mod broken;
 #[path = "stored_forms/samples.rs"]
 mod samples;
 

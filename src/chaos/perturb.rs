@@ -14,18 +14,13 @@ use super::{
     InFlight, Prefixes, Run, Sums, SweepError, Verdict,
     boundary::{Boundary, boundaries},
     parallel::{Follow, in_parallel},
-    run::{REST_MS, run_to_end},
+    run::{CALM_MS, MINUTE_MS, REST_MS, RETRIES, run_to_end},
 };
 use crate::{
     providers::simulated::{Dice, Faults},
     simulation::{CrashAt, CrashKind, DiskSpace, Ends, Happening, Planned, Simulation},
 };
 
-const MINUTE_MS: u64 = 60_000;
-/// How often what was given up is tried again once all is calm: every ten minutes.
-const RETRIES: u64 = 6;
-/// How long a node has to settle once all is calm: longer than the longest wait between two attempts.
-const CALM_MS: u64 = 10 * 60 * MINUTE_MS;
 /// Crashes come at one of the first points: a few dozen calls and appends.
 const POINTS: u64 = 200;
 
@@ -127,18 +122,15 @@ impl Perturbation {
             let all: Vec<_> = on.providers.iter().map(misbehave).collect();
             plan(on, all);
         }
-        let some_time = |dice: &mut Dice| 1_000 + dice.below(over_ms.saturating_sub(2 * MINUTE_MS).max(1));
+        let some_time = |dice: &mut Dice| dice.below(over_ms.max(1));
         match self {
             Self::Unobserved => {
-                let mut left = running.to_vec();
                 let ends: [fn(Name) -> Happening; 2] = [Happening::Vanish, Happening::Kill];
-                for end in ends {
-                    let Ok(at) = usize::try_from(dice.below((left.len() as u64).max(1))) else { continue };
-                    if at < left.len() {
-                        let machine = left.swap_remove(at);
-                        plan(on, [(some_time(&mut dice), end(machine))]);
-                    }
-                }
+                let first = usize::try_from(dice.below((running.len() as u64).max(1))).unwrap_or(0);
+                let chosen = running.iter().cycle().skip(first).take(running.len());
+                let all: Vec<_> =
+                    chosen.zip(ends).map(|(machine, end)| (some_time(&mut dice), end(machine.clone()))).collect();
+                plan(on, all);
             }
             Self::Intermediate => crashes(on, &mut dice, CrashKind::Kill),
             Self::PowerCut => crashes(on, &mut dice, CrashKind::PowerCut),
@@ -153,12 +145,15 @@ impl Perturbation {
             Self::DiskFull => {
                 for _ in 0..3 {
                     let (from, for_ms) = (some_time(&mut dice), 1_000 + dice.below(5 * MINUTE_MS));
-                    plan(on, [(from, disk(DiskSpace::Full)), (from + for_ms, disk(DiskSpace::Free))]);
+                    // Nothing that goes wrong outlasts the time for it.
+                    let to = (from + for_ms).min(over_ms);
+                    plan(on, [(from, disk(DiskSpace::Full)), (to, disk(DiskSpace::Free))]);
                 }
             }
             Self::IoError => {
                 let from = some_time(&mut dice);
-                let again = [(from + MINUTE_MS, disk(DiskSpace::Free)), (from + MINUTE_MS, power_cut())];
+                let to = (from + MINUTE_MS).min(over_ms);
+                let again = [(to, disk(DiskSpace::Free)), (to, power_cut())];
                 plan(on, [(from, disk(DiskSpace::Failing))].into_iter().chain(again));
             }
             Self::Stale | Self::Duplicate | Self::Reorder | Self::Slow | Self::PartialBulk | Self::ProviderLies => (),

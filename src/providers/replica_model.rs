@@ -9,6 +9,7 @@
 //! by one, with their commands, documents and errors, for the adapter in [`super::mongodb`].
 
 mod faults;
+mod invariants;
 mod rules;
 #[cfg(feature = "testing")]
 mod servers;
@@ -25,6 +26,7 @@ use bailiwick_actors::{
 };
 
 pub use faults::ModelFaults;
+pub use invariants::StepInvariant;
 pub use rules::Flavor;
 #[cfg(feature = "testing")]
 pub use servers::ModelServers;

@@ -26,7 +26,7 @@ pub use change::{SimulatedCustom, Thing};
 pub use dice::Dice;
 pub use faults::Faults;
 pub use filesystems::{SimulatedFilesystem, SimulatedMount};
-pub use invariants::{Claims, check};
+pub use invariants::{Claims, WorldInvariant, check};
 pub use secrets::SimulatedSecrets;
 pub use world::{SimulatedAttachment, SimulatedInstance, SimulatedVolume, World, WorldState};
 

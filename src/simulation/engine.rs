@@ -534,11 +534,13 @@ fn of_provider(provider: &Name, command: provider::Command) -> Vec<(StreamId, An
     vec![(stream, AnyCommand::from(command))]
 }
 
-/// Every decision has to come out the same when it is decided again.
+/// How it is called that every decision comes out the same when it is decided again.
+const DECIDES_THE_SAME: &str = "journal/decides-the-same";
+
 fn diverging(journal: &dyn Journal) -> Vec<String> {
     match replay(journal, &Options { all: true, to: None }) {
-        Ok(report) => report.divergences.iter().map(ToString::to_string).collect(),
-        Err(error) => vec![format!("the journal cannot be replayed: {}", with_causes(&error))],
+        Ok(report) => report.divergences.iter().map(|found| format!("{DECIDES_THE_SAME}: {found}")).collect(),
+        Err(error) => vec![format!("{DECIDES_THE_SAME}: the journal cannot be replayed: {}", with_causes(&error))],
     }
 }
 

@@ -192,6 +192,12 @@ fn node(text: &mut String, load: &Load) {
         headed(text, name, kind, help);
         let _ = writeln!(text, "{name} {value}");
     }
+    const BROKEN: &str = "bailiwick_invariants_broken_total";
+    let help = "how often something that has to hold of every object came not to hold since the node started";
+    headed(text, BROKEN, "counter", help);
+    for ((kind, invariant), count) in &of.broken {
+        line(text, BROKEN, &[("kind", kind), ("invariant", invariant)], *count);
+    }
 }
 
 /// How long the calls to each provider took since the node started.

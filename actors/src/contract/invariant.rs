@@ -1,9 +1,17 @@
 //! What holds of every state that decisions lead to, beside what its types say.
 //!
-//! Checked in builds with assertions, of every decision before it is recorded: what held before it holds behind it. A replay
-//! checks it of every state that a journal leads to, in all builds.
+//! Checked in builds with assertions, of every decision before it is recorded: what held before it holds behind it. In all
+//! builds a node looks at the state of every object that it builds or changes, and a replay at every state that a journal
+//! leads to.
 
-use std::fmt;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
+
+use bailiwick_journal::StreamId;
+
+use super::Decider;
 
 /// One claim about all states of a kind.
 pub struct Invariant<S> {
@@ -30,13 +38,32 @@ impl<S> fmt::Debug for Invariant<S> {
 
 impl<S> Invariant<S> {
     /// Those that do not hold of a state.
-    pub(crate) fn broken_in<'i>(all: &'i [Self], state: &S) -> impl Iterator<Item = &'i Self> {
+    fn broken_in<'i>(all: &'i [Self], state: &S) -> impl Iterator<Item = &'i Self> {
         all.iter().filter(|one| !(one.holds)(state))
     }
 
     /// The first claim that held before and does not any more.
     pub(super) fn broken<'i>(all: &'i [Self], before: &S, behind: &S) -> Option<&'i Self> {
         all.iter().find(|one| (one.holds)(before) && !(one.holds)(behind))
+    }
+}
+
+/// What does not hold, by object: told once, until it holds again.
+#[derive(Debug, Default)]
+pub(crate) struct Broken(BTreeMap<StreamId, BTreeSet<&'static str>>);
+
+impl Broken {
+    /// Looks at a state; the answer is what did not hold of it for the first time.
+    pub(crate) fn look<D: Decider>(&mut self, stream: &StreamId, state: &D) -> Vec<Invariant<D>> {
+        let broken: Vec<Invariant<D>> = Invariant::broken_in(D::INVARIANTS, state).copied().collect();
+        // Nearly always.
+        if broken.is_empty() {
+            self.0.remove(stream);
+            return broken;
+        }
+        let names = broken.iter().map(|one| one.name).collect();
+        let before = self.0.insert(stream.clone(), names).unwrap_or_default();
+        broken.into_iter().filter(|one| !before.contains(one.name)).collect()
     }
 }
 

@@ -26,6 +26,7 @@ pub use decoded::{Decoded, DecodedEvents};
 pub use entity::{Entity, Request};
 pub use facts::{Facts, Known, PolicyInForce};
 pub use fold::{Fold, Folded};
+pub(crate) use invariant::Broken;
 pub use invariant::Invariant;
 pub use marks::{Marks, Touches};
 pub use retry::{

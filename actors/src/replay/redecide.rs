@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     contract::{
-        Decider, Entity, Invariant, Known, PolicyInForce, Recorded, Request, Stored, StoredError, StoredFacts, Verdict,
+        Broken, Decider, Entity, Known, PolicyInForce, Recorded, Request, Stored, StoredError, StoredFacts, Verdict,
     },
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
     policy, provider, replica_set,
@@ -117,15 +117,14 @@ pub struct Redecider<'j, D: Decider> {
     id_rule: Option<IdRule>,
     /// Streams with an event that could not be read: their states are not known any more.
     lost: BTreeSet<StreamId>,
-    /// What does not hold of an entity, by name, where that is so: it is told once.
-    broken: BTreeMap<StreamId, BTreeSet<&'static str>>,
+    broken: Broken,
 }
 
 impl<'j, D: Decider> Redecider<'j, D> {
     /// A decider whose commands come from others.
     pub fn new(journal: &'j dyn Journal) -> Self {
         let view = LaggingView::new(journal);
-        let (entities, lost, broken) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        let (entities, lost, broken) = (BTreeMap::new(), BTreeSet::new(), Broken::default());
         Self { lineage: Lineage::of(journal), entities, view, id_rule: None, lost, broken }
     }
 
@@ -183,17 +182,9 @@ impl Audit<'_> {
     }
 
     /// Tells what does not hold any more behind the entry.
-    fn invariants<D: Decider>(&mut self, state: &D, known: &mut BTreeMap<StreamId, BTreeSet<&'static str>>) {
-        let stream = &self.entry.header.stream;
-        let mut broken = Invariant::broken_in(D::INVARIANTS, state).peekable();
-        // Nearly always.
-        if broken.peek().is_none() {
-            known.remove(stream);
-            return;
-        }
-        let broken: BTreeMap<&'static str, &'static str> = broken.map(|one| (one.name, one.says)).collect();
-        let before = known.insert(stream.clone(), broken.keys().copied().collect()).unwrap_or_default();
-        for (name, says) in broken.into_iter().filter(|(name, _)| !before.contains(name)) {
+    fn invariants<D: Decider>(&mut self, state: &D, known: &mut Broken) {
+        for one in known.look(&self.entry.header.stream, state) {
+            let (says, name) = (one.says, one.name);
             self.say(What::Invariant, format!("it does not hold any more that {says} ({}/{name})", D::KIND));
         }
     }

@@ -78,6 +78,7 @@ impl<D: Kind> Actor for EntityActor<D> {
     fn started(&mut self, ctx: &mut Self::Context) {
         ctx.set_mailbox_capacity(256);
         self.perhaps_begun = self.entity.state().pending(&NoView);
+        self.services.check_invariants(self.entity.stream(), self.entity.state());
         self.perform_pending(&BTreeMap::new());
     }
 }
@@ -188,6 +189,7 @@ impl<D: Kind> EntityActor<D> {
             guarded(&stream, || entity.take_in_decoded(&Decoded::new(entry, &events)))?
                 .map_err(|error| AskError::Unreadable { stream, problem: error.to_string() })?;
         }
+        self.services.check_invariants(self.entity.stream(), self.entity.state());
         D::stepped(&self.entity, &self.services);
         Ok(())
     }

@@ -79,6 +79,8 @@ pub struct RegistryStats {
     pub only_counted: u64,
     /// How often an actor broke since the node started, and was built anew from its stream.
     pub crashes: u64,
+    /// How often an invariant came not to hold of an object since the node started, by kind and name.
+    pub broken: BTreeMap<(&'static str, &'static str), u64>,
 }
 
 impl Registry {
@@ -353,6 +355,7 @@ impl Handler<Stats> for Registry {
             quarantined: self.quarantined.iter().cloned().collect(),
             only_counted: self.services.only_counted.get(),
             crashes: self.crashed,
+            broken: self.services.broken_counts(),
         })
     }
 }

@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use bailiwick_journal::{AppendError, Appended, Draft, Intake, Journal, Position, Subscription};
+use bailiwick_journal::{AppendError, Appended, Draft, Intake, Journal, Position, StreamId, Subscription};
 use tokio::{sync::watch, time::Instant};
 use uuid::Uuid;
 
@@ -22,7 +22,7 @@ use super::{
     taken_over::TakenOver,
 };
 use crate::{
-    contract::{DecodedEvents, Known, NoView, PolicyInForce},
+    contract::{Broken, Decider, DecodedEvents, Known, NoView, PolicyInForce},
     ports::{
         CallBudget, Clock, Enrolment, FilesystemProvider, MachineProvider, MachineScope, ReplicaSetEngine, Secrets,
         VolumeProvider,
@@ -181,6 +181,9 @@ pub struct Services {
     decoded: RefCell<BTreeMap<Position, Rc<DecodedEvents>>>,
     /// Decisions that were only counted, because they said once more that nothing had to be done.
     pub only_counted: Cell<u64>,
+    broken: RefCell<Broken>,
+    /// How often something came not to hold, by kind and name of the invariant.
+    broken_counts: RefCell<BTreeMap<(&'static str, &'static str), u64>>,
 }
 
 impl fmt::Debug for Services {
@@ -221,7 +224,22 @@ impl Services {
             failed: watch::Sender::new(None),
             decoded: RefCell::new(BTreeMap::new()),
             only_counted: Cell::new(0),
+            broken: RefCell::default(),
+            broken_counts: RefCell::default(),
         }
+    }
+
+    /// Looks whether all that has to hold of an object does; what does not is counted, and logged once.
+    pub(crate) fn check_invariants<D: Decider>(&self, stream: &StreamId, state: &D) {
+        for one in self.broken.borrow_mut().look(stream, state) {
+            *self.broken_counts.borrow_mut().entry((D::KIND, one.name)).or_default() += 1;
+            tracing::error!(%stream, invariant = one.name, "it does not hold that {}", one.says);
+        }
+    }
+
+    /// How often something came not to hold since the node started.
+    pub(super) fn broken_counts(&self) -> BTreeMap<(&'static str, &'static str), u64> {
+        self.broken_counts.borrow().clone()
     }
 
     /// Now; never before an earlier answer, nor before the journal's last entry.

@@ -26,6 +26,14 @@ pub struct Form {
     loads: fn(&Body) -> Result<(), String>,
 }
 
+impl Form {
+    /// The value, if it is of this place (`event`) and can be read as such.
+    pub fn value<T: Stored>(&self, place: &str) -> Option<T> {
+        let of_place = self.name.split('.').next() == Some(place);
+        of_place.then(|| T::load(&self.body).ok()).flatten()
+    }
+}
+
 /// All forms of one kind.
 pub type Forms = Vec<Form>;
 

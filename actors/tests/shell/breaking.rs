@@ -1,5 +1,7 @@
 //! Actors that break (A1, A2, A3).
 
+use std::collections::BTreeMap;
+
 use bailiwick_actors::{
     machine,
     shell::{AnyCommand, AskError},
@@ -117,5 +119,29 @@ fn what_a_broken_actor_owed_is_carried_out_by_the_next_one() {
         after_ms(5_000).await;
         assert!(codes(&bench.journal, "machine/m").contains(&"instance-made".to_owned()));
         assert_eq!(bench.provider("a").state().instances.len(), 1);
+    });
+}
+
+#[test]
+fn an_invariant_that_does_not_hold_is_counted_once_for_each_object() {
+    on_a_system(async {
+        // given a journal after whose last entry a machine is being removed that nobody asked to go
+        let mut bench = Bench::new();
+        let node = bench.start().await;
+        told(&node, ask("machine/sound", machine_of("a"), "1")).await.unwrap();
+        told(&node, ask("machine/broken", machine_of("a"), "2")).await.unwrap();
+        after_ms(10).await;
+        assert_eq!(stats(&node).await.broken, BTreeMap::new());
+        drop(node);
+        bench.forge("machine/broken", &machine::Event::Died);
+        // when a node starts over it, and the machine is asked for something
+        let node = bench.start().await;
+        after_ms(10).await;
+        for (volume, id) in [("v1", "3"), ("v2", "4")] {
+            drop(told(&node, ask("machine/broken", reserve(volume), id)).await);
+        }
+        // then what does not hold is told by name, once
+        let broken = stats(&node).await.broken;
+        assert_eq!(broken, BTreeMap::from([(("machine", "removal-has-a-beginning"), 1)]));
     });
 }

@@ -4,19 +4,15 @@ use std::collections::BTreeMap;
 
 use bailiwick_actors::vocab::Name;
 
+use super::{CALM_MS, MINUTE_MS, RETRIES};
 use crate::{
     manifest::Wish,
     providers::simulated::{Dice, Faults},
     simulation::{CrashKind, CrashLine, DiskSpace, EventLine, For, Happening, Scenario, ScenarioFile},
 };
 
-const MINUTE_MS: u64 = 60_000;
 /// How long things go wrong for, at least, and beyond the last event of the scenario.
 const BAD_MS: u64 = 30 * MINUTE_MS;
-/// How often what was given up is tried again once all is calm: every ten minutes.
-const RETRIES: u64 = 6;
-/// How long a node has to settle once all is calm: longer than the longest wait between two attempts.
-const CALM_MS: u64 = 10 * 60 * MINUTE_MS;
 /// The most things of a kind that go wrong.
 const FAULTS_MAX: u64 = 5;
 /// Crashes come at one of the first points: a few dozen calls and appends.

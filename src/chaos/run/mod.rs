@@ -13,7 +13,8 @@ use std::{
     path::Path,
 };
 
-use bailiwick_journal::StreamId;
+use bailiwick_actors::vocab::hex;
+use bailiwick_journal::{StreamId, digest};
 use serde::{Deserialize, Serialize};
 use tracing::dispatcher::{self, Dispatch};
 
@@ -24,8 +25,13 @@ use crate::{
 };
 pub use shrink::{Shrunk, shrink};
 
-/// Once all is as declared, nothing happens for this long, in milliseconds.
-pub(super) const REST_MS: u64 = 3_600_000;
+pub(super) const MINUTE_MS: u64 = 60_000;
+/// How often what was given up is tried again once all is calm: every ten minutes.
+pub(super) const RETRIES: u64 = 6;
+/// How long a node has to settle once all is calm: longer than the longest wait between two attempts.
+pub(super) const CALM_MS: u64 = 10 * 60 * MINUTE_MS;
+/// Once all is as declared, nothing happens for this long.
+pub(super) const REST_MS: u64 = 60 * MINUTE_MS;
 
 /// What came of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,6 +98,8 @@ pub struct Sums {
     pub crashes: u64,
     /// Virtual time of all, in milliseconds.
     pub virtual_ms: u64,
+    /// One value over the journals that all runs left, in their order: equal for equal histories, on any machine.
+    pub history: String,
 }
 
 impl Sums {
@@ -111,6 +119,7 @@ impl Sums {
         *number += 1;
         self.crashes += run.crashes;
         self.virtual_ms += run.virtual_ms;
+        self.history = hex(&digest(format!("{}{}", self.history, run.journal).as_bytes()));
     }
 }
 

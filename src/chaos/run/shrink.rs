@@ -145,3 +145,37 @@ fn without_faults(file: &ScenarioFile, kept: &[bool]) -> ScenarioFile {
     }
     file
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// What a provider does: how many things there may be, and what it tells. Nothing goes wrong by that.
+    const KEPT: [&str; 5] = ["failCodes", "instancesMax", "volumesMax", "tellsProgress", "callsPerMinuteMax"];
+
+    #[test]
+    fn every_fault_of_a_provider_can_be_left_out() {
+        // given a provider that does everything wrong
+        let usual = serde_json::to_value(Faults::default()).expect("plain data");
+        let Value::Object(fields) = &usual else { panic!("{usual}") };
+        let worst = |(name, value): (&String, &Value)| {
+            let value = match value {
+                Value::Number(_) => json!(500),
+                Value::Array(_) if name == "latencyMs" => json!([1, 2]),
+                value => value.clone(),
+            };
+            (name.clone(), value)
+        };
+        let worst: serde_json::Map<String, Value> = fields.iter().map(worst).collect();
+        let mut faults: Faults = serde_json::from_value(Value::Object(worst.clone())).expect("faults");
+        let changed = worst.iter().filter(|(name, value)| fields[*name] != **value).count();
+        assert_eq!(changed + KEPT.len(), fields.len());
+        // when each one is left out
+        FAULTS.iter().for_each(|leave_out| leave_out(&mut faults, Faults::default()));
+        // then it does nothing wrong
+        assert_eq!(faults, Faults::default());
+        assert_eq!(changed, FAULTS.len());
+    }
+}

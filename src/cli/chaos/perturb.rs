@@ -2,7 +2,10 @@
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
-use clap::Args;
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 
 use super::{
     super::{
@@ -25,9 +28,8 @@ pub(in crate::cli) struct PerturbArgs {
     /// whose node may run]
     #[arg(value_name = "JOURNAL")]
     pub(super) journal: Option<PathBuf>,
-    /// What goes wrong: one or more of stale, unobserved, intermediate, duplicate, reorder, slow, partial-bulk, clock, disk-full,
-    /// io-error, power-cut, provider-lies [default: each of them]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    /// What goes wrong [default: each of them in turn]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = named())]
     with: Vec<Perturbation>,
     /// Start only after entries whose object or code contains this, such as machine/7 or created
     #[arg(long = "where", value_name = "TEXT")]
@@ -43,6 +45,11 @@ pub(in crate::cli) struct PerturbArgs {
     seed: u64,
     #[command(flatten)]
     many: ManyArgs,
+}
+
+/// The names that shells offer.
+fn named() -> impl TypedValueParser<Value = Perturbation> {
+    PossibleValuesParser::new(Perturbation::ALL.map(Perturbation::as_str)).try_map(|name| name.parse())
 }
 
 pub(super) fn main(global: &Global, args: PerturbArgs) -> Result<Exit, CliError> {

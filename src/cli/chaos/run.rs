@@ -96,6 +96,7 @@ pub(super) fn sums(table: &mut Table, sums: &Sums) {
     }
     table.add([Cell::from("crashes"), sums.crashes.to_string().into()]);
     table.add([Cell::from("simulated"), format!("{} h", sums.virtual_ms / 3_600_000).into()]);
+    table.add([Cell::from("history"), sums.history.as_str().into()]);
 }
 
 /// The sums, and every run that did not settle.

@@ -6,6 +6,8 @@ mod commands;
 mod controls;
 #[cfg(feature = "testing")]
 mod documents;
+#[cfg(test)]
+mod planted;
 #[cfg(feature = "testing")]
 mod trials;
 
@@ -22,6 +24,7 @@ use bailiwick_actors::{
 };
 
 use super::{
+    StepInvariant,
     faults::{Fate, ModelFaults},
     rules::{self, Asked, Flavor},
 };
@@ -364,19 +367,21 @@ impl World {
         let shaken = members.iter().map(|member| member.id).filter(was_shaken);
         let ready: &BTreeSet<MemberId> = &ready.iter().copied().chain(shaken).collect();
         let (before, after) = (rules::voters(&set.members), rules::voters(members));
-        let mut say = |text: String| self.wrong.push(format!("{name}: {text}, from {before:?} to {after:?}"));
+        let mut say = |broken: StepInvariant, text: &str| {
+            self.wrong.push(format!("{broken}: {name}: {text}from {before:?} to {after:?}"));
+        };
         if before.symmetric_difference(&after).count() > 1 {
-            say("more than one voter changed".into());
+            say(StepInvariant::OneVoterAtATime, "");
         }
         if !rules::majority(members, ready) {
-            say(format!("no healthy majority is left, ready are {ready:?}"));
+            say(StepInvariant::MajorityStays, &format!("ready are {ready:?}, "));
         }
         if set.primary.is_some_and(|primary| !after.contains(&primary)) {
-            say("the primary lost its vote".into());
+            say(StepInvariant::PrimaryKeepsItsVote, "");
         }
         let newly = after.difference(&before).find(|id| !ready.contains(id));
         if let Some(early) = newly {
-            say(format!("{early} votes and was not ready"));
+            say(StepInvariant::VotersAreReady, &format!("{early} votes, "));
         }
     }
 

@@ -39,7 +39,7 @@ impl WorldState {
         };
         let twin = self.filesystems.values().find(|other| other.asked.uid == asked.uid && other.provider == provider);
         if twin.is_some() {
-            self.violations.push(format!("filesystem {} was made twice", asked.filesystem));
+            self.made_twice.push(format!("filesystem {} was made twice", asked.filesystem));
         }
         self.filesystems.insert(id, SimulatedFilesystem { provider, asked, seen });
     }

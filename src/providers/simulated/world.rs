@@ -52,8 +52,8 @@ pub struct WorldState {
     made: u64,
     /// What was made for each machine, by its uid, whether or not it is there still: another one for it is a twin.
     made_for: BTreeMap<Uid, Vec<EffectId>>,
-    /// What must never be, as it was found.
-    pub violations: Vec<String>,
+    /// Volumes and filesystems that were there when another one was made for the same, and how that is said.
+    pub made_twice: Vec<String>,
     /// Instances that were there when another one was made for their machine, and how that is said: nothing is wrong with
     /// those that their machine was to let go of.
     pub twins: Vec<(EffectId, String)>,
@@ -131,7 +131,7 @@ impl World {
             earlier_lists: BTreeMap::new(),
             made: 0,
             made_for: BTreeMap::new(),
-            violations: Vec::new(),
+            made_twice: Vec::new(),
             twins: Vec::new(),
         })))
     }
@@ -449,8 +449,8 @@ impl WorldState {
         };
         let twin = self.volumes.values().find(|other| other.uid == create.uid && other.provider == provider);
         if let Some(twin) = twin {
-            self.violations
-                .push(format!("volume {} has {} and {}", create.volume, twin.seen.volume_id, seen.volume_id));
+            let text = format!("volume {} has {} and {}", create.volume, twin.seen.volume_id, seen.volume_id);
+            self.made_twice.push(text);
         }
         let volume = SimulatedVolume { provider, volume: create.volume, uid: create.uid, seen };
         self.volumes.insert(create.id, volume);

@@ -99,3 +99,18 @@ fn a_set_that_is_frozen_or_held_says_so_and_what_helps() {
         ("it is held: audit", "`bailiwick unhold machine-set/web`")
     );
 }
+
+#[test]
+fn what_a_set_has_to_declare_is_no_operators_turn() {
+    // given a set, and a machine that nobody declared
+    let (journal, mut desk) = lab();
+    desk.machine_set("pool", set(0));
+    let fleet = Fleet::at_head(&*journal).unwrap();
+    // when something waits for a machine of that set, or for that machine
+    let command = |machine: &str| why_not_sets::unmet_of(&fleet, machine, "ready", "its machine").command;
+    // then only the second one is for somebody to apply
+    assert_eq!(command("machine/pool-3"), None);
+    for machine in ["machine/alone", "machine/pool-x", "machine/other-3"] {
+        assert!(command(machine).is_some(), "{machine}");
+    }
+}

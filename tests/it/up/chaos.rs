@@ -34,16 +34,23 @@ fn a_find_is_saved_shrunk_and_run_again() {
     let runs = json(&lab.run(&["chaos", "run", &good, "--seeds", "1..2", "--save", &finds, "-o", "json"]).code(0));
     assert_eq!((&runs["settled"], &runs["failed"]), (&2.into(), &Value::Array(Vec::new())));
     assert!(!fs::exists(&finds).expect("known"));
+    // and another process leaves the same histories
+    let again = json(&lab.run(&["chaos", "run", &good, "--seeds", "1..2", "-o", "json"]).code(0));
+    assert_eq!(again, runs);
+    let others = json(&lab.run(&["chaos", "run", &good, "--seeds", "3..4", "-o", "json"]).code(0));
+    assert_ne!(others["history"], runs["history"]);
     // and one with a fault in it, then the run says so and saves what it takes to see it again
     let run = ["chaos", "run", &planted, "--seeds", "7", "--as-written", "--save", &finds, "--junit", &junit];
     let ran = lab.run(&run).code(3);
     ran.says("run it again with `bailiwick repro run");
-    assert!(ran.out.contains("violated") && ran.out.contains("orphan: instance"), "{}", ran.out);
+    assert!(ran.out.contains("violated") && ran.out.contains("world/no-orphan-instance: instance"), "{}", ran.out);
     assert!(fs::read_to_string(&junit).expect("written").contains("failures=\"1\""));
     let find = format!("{finds}/seed-7.bwrepro");
     let again = json(&lab.run(&["repro", "run", &find, "-o", "json"]).code(0));
     assert_eq!((&again[0]["same"], &again[0]["now"]), (&true.into(), &again[0]["found"]));
     lab.run(&["repro", "run", &find, "--settled"]).code(3);
+    let test = lab.run(&["repro", "to-test", &find]).code(0);
+    assert!(test.out.contains("fn seed_7_settles() {") && test.out.contains(&find), "{}", test.out);
     // and what is left of it is the fault alone.
     let left = json(&lab.run(&["chaos", "shrink", &find, "-o", "json"]).code(0));
     assert_eq!((&left["events"], &left["documents"], &left["verdict"]), (&8.into(), &0.into(), &"violated".into()));
@@ -74,6 +81,6 @@ fn the_history_of_a_node_that_runs_is_gone_through_again_beside_it() {
     lab.run(&["chaos", "perturb", "--where", "no-such-thing"])
         .code(65)
         .says("no entry at which a node could start matches");
-    lab.run(&["chaos", "perturb", "--with", "worse"]).code(64).says("use one or more of stale,unobserved");
+    lab.run(&["chaos", "perturb", "--with", "worse"]).code(64).says("stale, unobserved, intermediate");
     node.stopped().code(0);
 }

@@ -12,7 +12,7 @@ use bailiwick_actors::{
 use serde_json::{Value, json};
 
 use super::{
-    FROZEN_MS, ModelWorld, Set, Uncommitted, World,
+    FROZEN_MS, ModelWorld, Set, StepInvariant, Uncommitted, World,
     documents::{member_document, member_of, number, settings, what_is_lost},
     rules,
 };
@@ -89,7 +89,7 @@ impl World {
         }
     }
 
-    fn run(&mut self, machine: &Name, command: &Document, now: Timestamp) -> Reply {
+    pub(super) fn run(&mut self, machine: &Name, command: &Document, now: Timestamp) -> Reply {
         let Some((name, argument)) = command.iter().next() else { return said(code::BAD_VALUE, "BadValue", "empty") };
         match name.as_str() {
             "replSetGetStatus" => Ok((self.status_document(machine, now)?, now)),
@@ -112,7 +112,7 @@ impl World {
 
     fn expect(&mut self, is_so: bool, otherwise: &str) {
         if !is_so {
-            self.wrong.push(otherwise.to_owned());
+            self.wrong.push(format!("{}: {otherwise}", StepInvariant::WritesAreGentle));
         }
     }
 
@@ -182,7 +182,12 @@ impl World {
         ]))
     }
 
-    fn config_reply(&self, machine: &Name, wants_commitment: bool, now: Timestamp) -> Result<Document, Said> {
+    pub(super) fn config_reply(
+        &self,
+        machine: &Name,
+        wants_commitment: bool,
+        now: Timestamp,
+    ) -> Result<Document, Said> {
         let (name, teller) = self.known_member_on(machine)?;
         let set = &self.sets[&name];
         let (stamp, members) = set.configuration_of(teller, now);
@@ -252,7 +257,7 @@ impl World {
             );
         }
         let lost = what_is_lost(set, config, &members);
-        self.wrong.extend(lost.map(|what| format!("{name}: {what} was not carried along")));
+        self.wrong.extend(lost.map(|what| format!("{}: {name}: {what}", StepInvariant::DocumentsStayWhole)));
         if self.interrupts() {
             self.depose(&name, now);
             let text = "operation was interrupted before anything was changed";
