@@ -1,6 +1,7 @@
 //! `bailiwick chaos`: what a journal or a scenario goes through when everything goes wrong.
 
 mod junit;
+mod live;
 mod perturb;
 mod run;
 mod shrink;
@@ -44,6 +45,12 @@ pub(super) enum ChaosCommand {
     Perturb(perturb::PerturbArgs),
     /// Leave out of a find what it does not need
     Shrink(shrink::ShrinkArgs),
+    /// Start a real node in a folder of its own, kill it, stop it and its agents for a while, and check that all becomes ready
+    /// and nothing is left over; exits with 3 if not
+    Live(live::LiveArgs),
+    /// What undoes it if `live` is gone
+    #[command(hide = true)]
+    Guard(live::GuardArgs),
 }
 
 /// How many runs are made and what is kept of them.
@@ -72,7 +79,7 @@ impl ChaosCommand {
         match self {
             Self::CrashSweep(args) => args.journal.is_some(),
             Self::Perturb(args) => args.journal.is_some(),
-            Self::Run(_) | Self::Shrink(_) => true,
+            Self::Run(_) | Self::Shrink(_) | Self::Live(_) | Self::Guard(_) => true,
         }
     }
 }
@@ -83,6 +90,8 @@ pub(super) fn main(global: &Global, command: ChaosCommand) -> Result<Exit, CliEr
         ChaosCommand::Perturb(args) => perturb::main(global, args),
         ChaosCommand::Run(args) => run::main(global, args),
         ChaosCommand::Shrink(args) => shrink::main(global, args),
+        ChaosCommand::Live(args) => live::main(global, &args),
+        ChaosCommand::Guard(args) => live::guard_main(&args),
     }
 }
 

@@ -111,8 +111,7 @@ impl Drawing<'_> {
     }
 
     fn one_of(&mut self, names: &[String]) -> Option<String> {
-        let at = usize::try_from(self.dice.below(names.len() as u64)).ok()?;
-        names.get(at).cloned()
+        self.dice.choose(names).cloned()
     }
 
     /// Half of the days each fault does not happen at all.

@@ -35,6 +35,11 @@ impl Dice {
         least + self.below(most.saturating_sub(least).saturating_add(1))
     }
 
+    /// One of these; none if there is none.
+    pub fn choose<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
+        of.get(usize::try_from(self.below(of.len() as u64)).ok()?)
+    }
+
     /// Whether something that happens in so many of a thousand cases happens now.
     pub fn happens(&mut self, per_mille: u16) -> bool {
         // Thrown in any case, so that turning one fault off leaves the others where they were.

@@ -33,6 +33,7 @@ const STOPWATCHES: &[(&str, &str)] = &[
     ("src/simulation/clock.rs", "tokio's paused clock: it is the simulated time"),
     ("src/cli/simulate.rs", "measures how much faster than real time a simulation was"),
     ("src/cli/chaos/shrink.rs", "the bound of a search at the command line"),
+    ("src/cli/chaos/live", "how long a real node is tormented, and real processes stand still"),
     ("src/cli/up.rs", "the bound of a wait at the command line"),
     ("src/cli/wait.rs", "the bound of a wait at the command line"),
 ];

@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use bailiwick::agent::process::ProcessMark;
 use serde_json::Value;
 
-use super::support::{Lab, Ran};
+use super::support::{Lab, Ran, eventually, run_in};
 
 /// Somebody makes an instance that bears a machine's name, and nobody removes it.
 const PLANTED: &str = "until: 1h
@@ -83,4 +84,35 @@ fn the_history_of_a_node_that_runs_is_gone_through_again_beside_it() {
         .says("no entry at which a node could start matches");
     lab.run(&["chaos", "perturb", "--with", "worse"]).code(64).says("stale, unobserved, intermediate");
     node.stopped().code(0);
+}
+
+#[test]
+fn a_real_node_that_is_killed_and_stopped_ends_as_declared_with_nothing_left() {
+    let lab = Lab::new();
+    let dir = lab.data().to_str().expect("text").to_owned();
+    // Given a node of its own, when it and its agents are killed and stopped for some seconds
+    let live = json(&lab.run(&["chaos", "live", &dir, "--for", "8s", "--seed", "4", "-o", "json"]).code(0));
+    // then something did go wrong, and every check holds
+    assert!(live["faults"].as_array().is_some_and(|faults| faults.len() > 2), "{live}");
+    let checks = live["checks"].as_array().expect("checks");
+    assert!(checks.len() > 5 && checks.iter().all(|check| check["wrong"].is_null()), "{live}");
+    // and what is there already is not touched.
+    lab.run(&["chaos", "live", &dir]).code(64).says("is not empty");
+    assert_eq!(lab.processes().len(), 0);
+}
+
+#[test]
+fn whoever_torments_a_node_and_dies_leaves_it_whole() {
+    let lab = Lab::new();
+    let dir = lab.data().to_str().expect("text").to_owned();
+    // Given a node that is stopped again and again
+    let live = lab.start(&["chaos", "live", &dir, "--for", "5m", "--with", "pause"]);
+    live.says_times("pause", 3);
+    // when nobody is there any more who would let it go on
+    live.kill();
+    // then it goes on by itself, and nobody stands beside it
+    let answers = || run_in(&lab.data().join("data"), &["status"]).code == Some(0);
+    let is_guard = |process: &ProcessMark| process.has_argument("guard");
+    eventually("the guard has ended", || !lab.processes().iter().any(is_guard));
+    eventually("it answers", answers);
 }
