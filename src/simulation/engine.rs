@@ -24,17 +24,16 @@ use super::{
     CrashAt, Devices, Happening, KnownSet, Observer, Planned, Report, SimulatedClock, agents,
     crash::{Kept, Points, WatchedJournal},
     ending::{Ending, Ends},
+    history::{check_history, reasons},
     script::commands_for,
     sets::Sets,
     storage::Storage,
     story::{StoryLine, tell},
 };
 use crate::{
-    audit::{Options, replay},
     custom_kind::CustomKind,
     plan::{Going, going, protecting, retrying},
     providers::simulated::{SimulatedProvider, SimulatedSecrets, World, WorldState, check},
-    text::with_causes,
 };
 
 /// An operator whose wish could not be recorded asks again after this time.
@@ -483,7 +482,7 @@ impl Course {
         observer.advance(&**journal)?;
         let mut wrong = check(&self.world.snapshot(), &observer.claims());
         wrong.extend(self.sets.wrong());
-        wrong.extend(diverging(&**journal));
+        wrong.extend(check_history(&**journal));
         let unready = observer.unready();
         let not_offered: BTreeSet<StreamId> = observer.not_offered().into_iter().collect();
         let resigned = self.setup.resigned.union(&not_offered).cloned().collect();
@@ -510,6 +509,7 @@ impl Course {
             given_up: observer.given_up().into_iter().collect(),
             not_offered,
             entries: head.position.0,
+            reasons: reasons(&**journal),
             crashes: self.crashes,
             points: self.points.reached(),
             items: self.world.snapshot().items,
@@ -532,16 +532,6 @@ fn one(machine: &Name, command: machine::Command) -> Vec<(StreamId, AnyCommand)>
 fn of_provider(provider: &Name, command: provider::Command) -> Vec<(StreamId, AnyCommand)> {
     let stream = StreamId::new(provider::State::KIND, provider.as_str()).expect("names are checked");
     vec![(stream, AnyCommand::from(command))]
-}
-
-/// How it is called that every decision comes out the same when it is decided again.
-const DECIDES_THE_SAME: &str = "journal/decides-the-same";
-
-fn diverging(journal: &dyn Journal) -> Vec<String> {
-    match replay(journal, &Options { all: true, to: None }) {
-        Ok(report) => report.divergences.iter().map(|found| format!("{DECIDES_THE_SAME}: {found}")).collect(),
-        Err(error) => vec![format!("{DECIDES_THE_SAME}: the journal cannot be replayed: {}", with_causes(&error))],
-    }
 }
 
 /// Counts the journal's own points too, where they are compiled in.

@@ -13,6 +13,7 @@ mod crash;
 mod devices;
 mod ending;
 mod engine;
+mod history;
 mod observer;
 mod report;
 mod scenario;
@@ -27,6 +28,7 @@ pub use devices::Devices;
 pub use ending::Ends;
 pub(crate) use engine::add;
 pub use engine::{Beginning, Simulation, SimulationError};
+pub use history::HistoryInvariant;
 pub use observer::{Awaited, Observer};
 pub use report::Report;
 pub use scenario::{

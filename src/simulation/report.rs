@@ -24,6 +24,8 @@ pub struct Report {
     pub converged_ms: Option<u64>,
     /// Entries in the journal.
     pub entries: u64,
+    /// How often each reason was given, by kind and code: `machine newly-declared`.
+    pub reasons: BTreeMap<String, u64>,
     /// How often the node crashed.
     pub crashes: u64,
     /// How many points were reached at which it might have crashed.

@@ -14,7 +14,7 @@ use bailiwick_journal::{Filter, Journal, Position, ReadOnlyJournal, StreamId, Ve
 use super::journals;
 use crate::{
     config::journal_dir,
-    plan::{Going, removal, retrying},
+    plan::{Going, protecting, removal, retrying},
     view::{Fleet, WhyNot, declared, goals, why_not},
 };
 
@@ -137,6 +137,7 @@ impl Moment<'_> {
         let going = |how: Going| removal(self.fleet, &entities, how, &BTreeSet::new()).commands;
         Some(match *verb {
             "retry" | "retry-provisioning" => vec![(entity.clone(), retrying(&entity)?)],
+            "unprotect" => vec![(entity.clone(), protecting(&entity, false)?)],
             "unhold" if entity.kind() == machine_set::State::KIND => {
                 vec![(entity, AnyCommand::from(machine_set::Command::Unhold))]
             }

@@ -121,11 +121,12 @@ fn is_running(machine: &machine::State) -> bool {
     machine.life == Life::Alive && matches!(machine.instance, Instance::Running { .. })
 }
 
-/// Only of a member that has started once and is not healthy now: one that answers has its data, whatever an agent says,
-/// and one that has never started had none. (The agent may still speak of the member that was there before.)
+/// Only of a member that has started once and is not healthy now: one that answers has its data or is copying it, whatever an
+/// agent says, and one that has never started had none. (The agent may still speak of the member that was there before: who joins
+/// anew would be removed for it, and join anew, until the agent's next report.)
 fn has_lost_its_data(machines: &Fold<machine::State>, set: &Name, member: &Member, statuses: &[MemberStatus]) -> bool {
     let status = statuses.iter().rfind(|status| status.id == member.id);
-    let is_spared = status.is_some_and(|status| status.is_ready() || status.state == MemberState::Startup);
+    let is_spared = status.is_some_and(|status| status.healthy || status.state == MemberState::Startup);
     let machine = member.machine_tag().and_then(|machine| machines.get(machine));
     let Some(Node::Reporting { conditions, .. }) = machine.map(|machine| &machine.node) else { return false };
     let says_so = conditions.get(&data_lost_condition(set)).is_some_and(|condition| condition.healthy == Healthy::No);

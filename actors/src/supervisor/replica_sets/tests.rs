@@ -202,6 +202,12 @@ fn a_member_that_lost_its_data_goes_and_its_machine_joins_anew() {
     anew.statuses[2].state = MemberState::Startup;
     let anew = says_so(with(3, &all, &[])).then("replica-set/db", [replica_set::Event::Seen { observation: anew }]);
     assert_eq!(anew.step("machine/m3"), None, "who has never started is not the one that lost its data");
+    for copying in [MemberState::Startup2, MemberState::Recovering] {
+        let mut anew = observation(&[member(1, true), member(2, true), member(3, false)], &[]);
+        anew.statuses[2].state = copying;
+        let anew = says_so(with(3, &all, &[])).then("replica-set/db", [replica_set::Event::Seen { observation: anew }]);
+        assert_eq!(anew.step("machine/m3"), None, "who has joined anew copies its data, whatever an agent still says");
+    }
     let answers = says_so(with(3, &all, &[]));
     assert_eq!(answers.step("machine/m3"), None, "who answers has its data, whatever an agent says");
 }

@@ -7,7 +7,10 @@ use bailiwick_actors::{
     replica_set, volume, volume_attachment,
 };
 
-use crate::providers::{replica_model::StepInvariant, simulated::WorldInvariant};
+use crate::{
+    providers::{replica_model::StepInvariant, simulated::WorldInvariant},
+    simulation::HistoryInvariant,
+};
 
 /// A kind, and its invariants: name and claim.
 struct Claims {
@@ -38,12 +41,17 @@ pub(super) fn page() -> String {
         "# Invariants\n\nGenerated from the code. What holds of every object after each of its decisions. `bailiwick audit replay` checks it \
          after every entry of a journal, and reports the first entry after which one does not hold, with its name; a running node checks it \
          of every object that it loads or changes, logs what does not hold once, and counts it in `bailiwick_invariants_broken_total`; \
-         builds with assertions check it before a decision is recorded.\n\nWhat holds of the world as a whole ([world](#world), \
-         [replica-set-step](#replica-set-step)) is what `simulate` and `chaos` check ([chaos]), which see the world.\n",
+         builds with assertions check it before a decision is recorded.\n\nWhat holds of the world and of a journal as a whole ([world](#world), \
+         [replica-set-step](#replica-set-step), [history](#history)) is what `simulate` and `chaos` check ([chaos]), which see the world.\n",
     );
     let of_world = WorldInvariant::ALL.iter().map(|one| (one.name, one.says)).collect();
+    let of_journals = HistoryInvariant::ALL.iter().map(|one| (one.name, one.says)).collect();
     let of_steps = StepInvariant::ALL.map(|one| (one.name(), one.says())).to_vec();
-    let simulated = [Claims { kind: "world", all: of_world }, Claims { kind: "replica-set-step", all: of_steps }];
+    let simulated = [
+        Claims { kind: "world", all: of_world },
+        Claims { kind: "replica-set-step", all: of_steps },
+        Claims { kind: "history", all: of_journals },
+    ];
     for Claims { kind, all } in claims().into_iter().chain(simulated) {
         page += &format!("\n## {kind}\n\n| name | what holds |\n|---|---|\n");
         for (name, says) in all {
