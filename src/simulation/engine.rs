@@ -482,7 +482,7 @@ impl Course {
         observer.advance(&**journal)?;
         let mut wrong = check(&self.world.snapshot(), &observer.claims());
         wrong.extend(self.sets.wrong());
-        wrong.extend(check_history(&**journal));
+        wrong.extend(check_history(&**journal, self.setup.epoch));
         let unready = observer.unready();
         let not_offered: BTreeSet<StreamId> = observer.not_offered().into_iter().collect();
         let resigned = self.setup.resigned.union(&not_offered).cloned().collect();
