@@ -98,7 +98,7 @@ pub struct Sums {
     pub crashes: u64,
     /// Virtual time of all, in milliseconds.
     pub virtual_ms: u64,
-    /// One value over the journals that all runs left, in their order: equal for equal histories, on any machine.
+    /// One value over the journals that all runs left, in their order: equal for equal histories.
     pub history: String,
 }
 
