@@ -48,11 +48,16 @@ impl FacadeNode {
         Self { node: Some(node), address, authority, dir }
     }
 
-    /// Stops it and starts it again, at another port.
-    pub(crate) fn restart(&mut self) {
+    /// Stops it: what it keeps stays.
+    pub(crate) fn stop(&mut self) {
         if let Some(node) = self.node.take() {
             node.stop().expect("stopped");
         }
+    }
+
+    /// Stops it and starts it again, at another port.
+    pub(crate) fn restart(&mut self) {
+        self.stop();
         let (node, address) = start(&self.dir);
         (self.node, self.address) = (Some(node), address);
     }
