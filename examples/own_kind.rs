@@ -123,7 +123,7 @@ impl Decider for VirtualIp {
         })
     }
 
-    fn follows(event: &Event) -> Touches {
+    fn goes_on_from(&self, event: &Event) -> Touches {
         match event {
             Event::Kept(event) => event.follows(),
             other => Self::touches(other),

@@ -8,7 +8,7 @@ use bailiwick_journal::StreamId;
 use super::{
     Fleet,
     unmet::Unmet,
-    why_not::{A_REQUEST, NO_REQUEST, THE_END, declared},
+    why_not::{A_REQUEST, NO_REQUEST, THE_END, declared, why_not},
     why_not_sets::unmet_of,
 };
 
@@ -18,14 +18,14 @@ pub(super) fn of_machine_class(fleet: &Fleet, entity: &StreamId, wanted: &str) -
         ("removed", Life::Undeclared | Life::Removed) => None,
         ("removed", Life::Alive) => Some(in_use(fleet, entity, &state.users)),
         ("removed", _) => Some(match state.users.iter().next() {
-            Some(user) => {
-                unmet_of(fleet, &format!("machine/{user}"), "removed", "the removal of the machines that use it")
-            }
+            Some(user) => unmet_of(fleet, &format!("machine/{user}"), "removed", THEIR_REMOVAL),
             None => Unmet::new(THE_END, "its removal is under way", "nothing to do: it completes by itself"),
         }),
         (_, life) => declared(life),
     })
 }
+
+const THEIR_REMOVAL: &str = "the removal of the machines that use it";
 
 /// So many of those that use a class are named.
 const USERS_MAX: usize = 3;
@@ -42,13 +42,22 @@ fn in_use(fleet: &Fleet, class: &StreamId, users: &BTreeSet<Name>) -> Unmet {
         others => format!("machine/{first} and {others} more use it"),
     };
     let owners: BTreeSet<String> = users.iter().map(|user| owner(fleet, user)).collect();
+    if let Some(kept) = owners.iter().find(|owner| is_kept(fleet, owner)) {
+        return unmet_of(fleet, kept, "removed", THEIR_REMOVAL);
+    }
     let named: Vec<&str> = owners.iter().take(USERS_MAX).map(String::as_str).collect();
     let by = if owners.len() <= USERS_MAX {
         format!("`bailiwick delete {} {class}`, or another class in their manifests", named.join(" "))
     } else {
         format!("the removal of all that use it ({}, …), then `bailiwick delete {class}`", named.join(", "))
     };
-    Unmet::new("the removal of the machines that use it", because, by)
+    Unmet::new(THEIR_REMOVAL, because, by)
+}
+
+/// Whether an order to delete it would be refused: it is held or protected.
+fn is_kept(fleet: &Fleet, owner: &str) -> bool {
+    let answer = owner.parse().ok().and_then(|owner| why_not(fleet, &owner, "removed"));
+    answer.and_then(|answer| answer.unmet).is_some_and(|unmet| unmet.precondition != A_REQUEST)
 }
 
 /// What has to be deleted so that a machine goes and does not come back.

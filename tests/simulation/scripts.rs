@@ -28,7 +28,7 @@ fn told(path: &Path) -> (String, BTreeMap<String, u64>) {
 }
 
 /// Those of many kinds: what goes wrong beside them leads to the most reasons.
-const ON_A_BAD_DAY: [&str; 2] = ["machine-deployment", "set-storage"];
+const ON_A_BAD_DAY: [&str; 3] = ["machine-deployment", "replica-set", "set-storage"];
 
 /// The reasons that are given when much goes wrong beside what the script says.
 fn on_a_bad_day(path: &Path) -> BTreeMap<String, u64> {

@@ -113,7 +113,7 @@ impl<A: Attached> Decider for State<A> {
         event.touches()
     }
 
-    fn follows(event: &Event<A>) -> Touches {
+    fn goes_on_from(&self, event: &Event<A>) -> Touches {
         event.follows()
     }
 

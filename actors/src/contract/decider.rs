@@ -40,8 +40,8 @@ pub trait Decider: Clone + Default + fmt::Debug + PartialEq + Send + Unpin + 'st
     fn touches(event: &Self::Event) -> Touches;
 
     /// The sides that an event goes on from: mostly those that it changes. That a provider has made or deleted something rests
-    /// on its having been asked, whichever attempt it was.
-    fn follows(event: &Self::Event) -> Touches {
+    /// on its having been asked, whichever attempt it was. Asked of the state before the decision.
+    fn goes_on_from(&self, event: &Self::Event) -> Touches {
         Self::touches(event)
     }
 

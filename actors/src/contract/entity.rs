@@ -150,7 +150,7 @@ impl<D: Decider> Entity<D> {
     /// What a decision rests on: what its command cites, and the events of its own that these events go on from.
     fn cites(&self, request: &Request<D>, events: &[D::Event]) -> Vec<Cite> {
         let mut cites: BTreeSet<Cite> = request.cites.iter().cloned().collect();
-        for touched in events.iter().map(D::follows) {
+        for touched in events.iter().map(|event| self.state.goes_on_from(event)) {
             let facts = match touched {
                 Touches::All => &[Fact::Life][..],
                 Touches::Some(facts) => facts,

@@ -96,7 +96,7 @@ impl Decider for State {
         event.touches()
     }
 
-    fn follows(event: &Event) -> Touches {
+    fn goes_on_from(&self, event: &Event) -> Touches {
         event.follows()
     }
 

@@ -76,6 +76,14 @@ impl Event {
             Self::Removed => &[Life],
         })
     }
+
+    /// The sides that it goes on from. A step begins, and a member is gone, whatever was before.
+    pub fn follows(&self) -> Touches {
+        match self {
+            Self::TaskBegan { .. } | Self::Left { .. } | Self::Unflagged => Touches::Some(&[]),
+            other => other.touches(),
+        }
+    }
 }
 
 impl Stored for Event {

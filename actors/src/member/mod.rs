@@ -72,6 +72,10 @@ impl Decider for State {
         event.touches()
     }
 
+    fn goes_on_from(&self, event: &Event) -> Touches {
+        event.follows()
+    }
+
     fn pending(&self, _view: &NoView) -> BTreeSet<NoEffect> {
         BTreeSet::new()
     }

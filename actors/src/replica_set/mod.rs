@@ -86,6 +86,14 @@ impl Decider for State {
         event.touches()
     }
 
+    fn goes_on_from(&self, event: &Event) -> Touches {
+        // Nobody asked for what is seen by the way.
+        match (&self.phase, event) {
+            (Phase::Settled, Event::Seen { .. }) => Touches::Some(&[]),
+            _ => event.touches(),
+        }
+    }
+
     fn pending(&self, _view: &NoView) -> BTreeSet<Effect> {
         effect::pending(self)
     }

@@ -72,7 +72,7 @@ impl<K: Provisioned> Decider for State<K> {
         event.touches()
     }
 
-    fn follows(event: &Event<K>) -> Touches {
+    fn goes_on_from(&self, event: &Event<K>) -> Touches {
         event.follows()
     }
 

@@ -113,5 +113,6 @@ reasons! {
         PrimaryIsToGo = "primary-is-to-go", "a primary must step down before it loses its vote";
         AsJuju = "as-juju", "Juju's rules make all changes in one step";
         NotBegun = "not-begun", "the set is not initiated yet, and its first server answers";
+        DataLost = "data-lost", "the agent on its machine says that its data is lost";
     }
 }

@@ -1,12 +1,12 @@
 //! What shall become of a set, from what it has seen and how its machines are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     contract::Fold,
     machine::{self, Instance, Node},
     ports::Healthy,
-    ports::replica_set::{Action, MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Step, StepReason},
+    ports::replica_set::{Action, Change, MACHINE_TAG, Member, MemberId, MemberState, MemberStatus, Step, StepReason},
     replica_set::{Seat, Spec, State as ReplicaSet},
     supervisor::peer_group::{Address, Machine, PeerRules, Snapshot, Verdict, decide},
     vocab::{
@@ -51,7 +51,31 @@ pub fn plan(machines: &Fold<machine::State>, set: &Name, state: &ReplicaSet, by:
     let Some(seen) = &state.seen else {
         return Some(Plan::Begin(first(machines, spec).map(Box::new)));
     };
-    Some(Plan::Desired(Box::new(decide(&snapshot(machines, set, state), by, &seen.rules))))
+    let mut verdict = decide(&snapshot(machines, set, state), by, &seen.rules);
+    if let Ok(desired) = &mut verdict {
+        let lost = lost(machines, set, state);
+        desired.steps.iter_mut().filter(|step| concerns_only(&step.action, &lost)).for_each(|step| {
+            step.because = StepReason::DataLost;
+        });
+    }
+    Some(Plan::Desired(Box::new(verdict)))
+}
+
+/// The members whose data is gone.
+fn lost(machines: &Fold<machine::State>, set: &Name, state: &ReplicaSet) -> BTreeSet<MemberId> {
+    let Some(seen) = &state.seen else { return BTreeSet::new() };
+    let members = seen.configuration.members.iter();
+    members.filter(|member| has_lost_its_data(machines, set, member, &seen.statuses)).map(|member| member.id).collect()
+}
+
+/// Whether a step takes votes or places from these members, and does nothing else.
+fn concerns_only(action: &Action, members: &BTreeSet<MemberId>) -> bool {
+    let Action::Write { changes } = action else { return false };
+    let is_of_them = |change: &Change| match change {
+        Change::Remove { member } | Change::Demote { member } => members.contains(member),
+        _ => false,
+    };
+    !changes.is_empty() && changes.iter().all(is_of_them)
 }
 
 /// The seat that a set begins on, or will once its machine runs: the first whose machine is not gone for good.
@@ -89,11 +113,10 @@ pub fn snapshot(machines: &Fold<machine::State>, set: &Name, state: &ReplicaSet)
         members.clone_from(&seen.configuration.members);
         statuses.clone_from(&seen.statuses);
     }
-    for member in &mut members {
-        if has_lost_its_data(machines, set, member, &statuses) {
-            // Nothing stands behind it any more: it goes, and its machine gets a new member.
-            member.tags = member.tags.without(MACHINE_TAG);
-        }
+    let lost = lost(machines, set, state);
+    for member in members.iter_mut().filter(|member| lost.contains(&member.id)) {
+        // Nothing stands behind it any more: it goes, and its machine gets a new member.
+        member.tags = member.tags.without(MACHINE_TAG);
     }
     let port = spec.seats.first().map_or(0, |seat| seat.peer_port);
     let space = spec.space.as_ref().map(ToString::to_string);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use bailiwick_journal::{StreamId, Version};
 
-use super::{Command, Event, Plan, State, View, data_lost_condition, plan};
+use super::{Command, Event, Plan, State, View, data_lost_condition, plan, rests::rests_on};
 use crate::{
     contract::{Decider, Facts, Stored, given::JOURNAL},
     machine,
@@ -195,6 +195,15 @@ fn a_member_that_lost_its_data_goes_and_its_machine_joins_anew() {
     let all = [member(1, true), member(2, true), member(3, true)];
     let seen = says_so(with(3, &all, &[3]));
     assert_eq!(seen.step("machine/m3").expect("a step").0, write(Change::Remove { member: MemberId(3) }));
+    // For that reason, and because its agent says so.
+    let told = seen.decide(Command::Look { about: vec!["machine/m3".parse().expect("a stream")] });
+    let Some(order @ Order::ReplicaSet { command: replica_set::Command::TakeStep { step, .. }, .. }) = told.last()
+    else {
+        panic!("{told:?}")
+    };
+    assert_eq!(step.because, StepReason::DataLost);
+    let cites: Vec<String> = rests_on(&seen.0.view, order).iter().map(ToString::to_string).collect();
+    assert!(cites.contains(&"machine/m3@4".to_owned()), "{cites:?}");
     let gone = says_so(with(3, &all[..2], &[]).engaged(&["m3"]));
     let (action, _) = gone.step("machine/m3").expect("a step");
     assert!(matches!(&action, Action::Write { changes } if matches!(&changes[..], [Change::Join { .. }])));
