@@ -4,7 +4,7 @@ use bailiwick_actors::{
     contract::{Decider, NoView},
     machine::{self, Instance},
     machine_deployment, machine_set,
-    ports::replica_set::StepReason,
+    ports::replica_set::{MemberState, MemberStatus, StepReason},
     replica_set,
     supervisor::replica_sets::begins_on,
     vocab::{Life, Name, Timestamp},
@@ -196,15 +196,26 @@ pub(super) fn of_replica_set(fleet: &Fleet, name: &str, wanted: &str) -> Option<
                 Some(detail) => format!("{missing}: {detail}"),
                 None => missing,
             };
-            (
-                because,
-                "a seat in its declaration on another machine that exists, or a server that answers again".to_owned(),
-            )
+            let by = match catches_up(state) {
+                true => "nothing to do: its member votes once it has caught up",
+                false => "a seat in its declaration on another machine that exists, or a server that answers again",
+            };
+            (because, by.to_owned())
         }
         (None, None, Some(detail)) => (format!("{missing}: {detail}"), NEXT_READ.to_owned()),
         (None, None, None) => (missing, NEXT_READ.to_owned()),
     };
     Some(Some(Unmet::new(precondition, because, by).looked_at(due)))
+}
+
+/// Whether a member that has no vote yet answers and is copying its data.
+fn catches_up(state: &replica_set::State) -> bool {
+    let Some(seen) = &state.seen else { return false };
+    let has_no_vote = |id| seen.configuration.members.iter().any(|member| member.id == id && !member.is_voter());
+    let copies = |status: &MemberStatus| {
+        matches!(status.state, MemberState::Startup2 | MemberState::Recovering) && status.healthy
+    };
+    seen.statuses.iter().any(|status| copies(status) && has_no_vote(status.id))
 }
 
 /// Settled sets are read again once their servers say something else, others at the time that is told.

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use bailiwick_actors::{
     contract::{Decider, Entity, Known, NoView, PolicyInForce},
-    filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, provider, replica_set,
+    filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set,
+    ports::replica_set::MemberState,
+    provider, replica_set,
     shell::AnyCommand,
     vocab::Life,
     volume, volume_attachment,
@@ -84,6 +86,13 @@ impl Moment<'_> {
     /// Whether the world still owes it something, or a time is due: then it goes on by itself.
     fn goes_on(&self, stream: &StreamId) -> bool {
         of_kind!(stream.kind(), D => !self.entity::<D>(stream).state().pending(&NoView).is_empty(), true)
+    }
+
+    /// Whether a server of a replica set copies its data: the engine tells when it is done.
+    fn copies(&self, stream: &StreamId) -> bool {
+        let state = self.fleet.replica_sets.get(stream.name()).filter(|_| stream.kind() == replica_set::State::KIND);
+        let seen = state.and_then(|state| state.seen.as_ref());
+        seen.is_some_and(|seen| seen.statuses.iter().any(|it| it.healthy && it.state == MemberState::Startup2))
     }
 
     /// Whether the command changes something; none if it is refused.
@@ -179,6 +188,9 @@ impl Moment<'_> {
         };
         let unmet = answer.unmet?;
         if unmet.next_look_ms.is_some() || (blocking != *stream && self.goes_on(&blocking)) {
+            return None;
+        }
+        if self.copies(stream) && unmet.satisfied_by.starts_with("nothing to do") {
             return None;
         }
         let lines: Vec<Vec<&str>> = commands(&unmet.satisfied_by);
