@@ -22,7 +22,7 @@ use super::{
     routes::{Routes, SMALL},
     shared::Shared,
     wire::{
-        change::Rehearse,
+        change::BacktestRequest,
         job::{self, Question, State},
         object::Object,
         problem::Problem,
@@ -36,7 +36,7 @@ pub(super) fn routes(routes: &mut Routes<'_>) {
     let (view, operate) = (Need::Role(Role::View), Need::Role(Role::Operate));
     routes
         .post("/jobs/replay", view, SMALL, "Begins to decide history again, and compares", replay)
-        .post("/jobs/rehearse", view, SMALL, "Begins to decide history again under another policy", rehearse)
+        .post("/jobs/backtest", view, SMALL, "Begins to decide history again under another policy", backtest)
         // Like an export, it reads all that there is.
         .post("/jobs/crash-sweep", operate, SMALL, "Begins to crash a node at every block of the journal", crash_sweep)
         .get("/jobs", view, "The jobs of whoever asks; an administrator sees all", list)
@@ -54,15 +54,15 @@ async fn replay(
     begin(&shared, &asker, Question::Replay, Work::Query(Query::Replay { options }))
 }
 
-async fn rehearse(
+async fn backtest(
     shared: web::Data<Shared>,
     asker: Asker,
-    wish: web::Json<Rehearse>,
+    wish: web::Json<BacktestRequest>,
 ) -> Result<web::Json<job::Job>, Failure> {
-    let Rehearse { document, to } = wish.into_inner();
+    let BacktestRequest { document, to } = wish.into_inner();
     let options = Options { all: true, to: to.map(Position) };
-    let query = Query::Rehearse { document: Box::new(document), options };
-    begin(&shared, &asker, Question::Rehearse, Work::Query(query))
+    let query = Query::Backtest { document: Box::new(document), options };
+    begin(&shared, &asker, Question::Backtest, Work::Query(query))
 }
 
 async fn crash_sweep(

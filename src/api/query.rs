@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::{
     lists::{self, json},
     wire::{
-        change::Rehearse,
+        change::BacktestRequest,
         job::Question,
         problem::Problem,
         question::{
@@ -91,6 +91,8 @@ pub enum Query {
     Storage { at: Option<At> },
     /// Which pools can storage come from?
     Pools { at: Option<At> },
+    /// Which settings were in force when, and who set them?
+    PolicyRevisions { at: Option<At> },
     /// Is the node's time the clock's?
     Clock,
     /// What is declared and not so yet?
@@ -100,7 +102,7 @@ pub enum Query {
     /// Does every decision come out the same when it is decided again?
     Replay { options: replay::Options },
     /// What would have been decided under these settings?
-    Rehearse { document: Box<Document>, options: replay::Options },
+    Backtest { document: Box<Document>, options: replay::Options },
 }
 
 /// How many log lines or due times there are unless more are asked for.
@@ -161,6 +163,7 @@ impl Query {
             Self::Pending { at: moment } => asked("/v1/pending", &at(moment)),
             Self::Storage { at: moment } => asked("/v1/storage", &at(moment)),
             Self::Pools { at: moment } => asked("/v1/pools", &at(moment)),
+            Self::PolicyRevisions { at: moment } => asked("/v1/policy/revisions", &at(moment)),
             Self::Clock => "/v1/clock".to_owned(),
             Self::Diff { from, to, only } => {
                 let (entity, kind) = match only.clone() {
@@ -176,7 +179,7 @@ impl Query {
                 asked("/v1/audit/replay", &ReplayParameters { all: options.all, to })
             }
             // Asked with a body: the settings.
-            Self::Rehearse { .. } => "/v1/audit/rehearse".to_owned(),
+            Self::Backtest { .. } => "/v1/audit/backtest".to_owned(),
         }
     }
 
@@ -187,9 +190,9 @@ impl Query {
                 let wish = ReplayParameters { all: options.all, to: options.to.map(|to| to.0) };
                 Some((Question::Replay.as_str(), serde_json::json!(wish)))
             }
-            Self::Rehearse { document, options } => {
-                let wish = Rehearse { document: (**document).clone(), to: options.to.map(|to| to.0) };
-                Some((Question::Rehearse.as_str(), serde_json::json!(wish)))
+            Self::Backtest { document, options } => {
+                let wish = BacktestRequest { document: (**document).clone(), to: options.to.map(|to| to.0) };
+                Some((Question::Backtest.as_str(), serde_json::json!(wish)))
             }
             _ => None,
         }
@@ -206,7 +209,7 @@ impl Query {
     }
 
     fn reads_all_of_history(&self) -> bool {
-        matches!(self, Self::Replay { .. } | Self::Rehearse { .. })
+        matches!(self, Self::Replay { .. } | Self::Backtest { .. })
     }
 
     fn at(&self) -> Option<At> {
@@ -220,9 +223,10 @@ impl Query {
             | Self::Harvest { at, .. }
             | Self::Storage { at }
             | Self::Pools { at }
+            | Self::PolicyRevisions { at }
             | Self::Pending { at } => *at,
             Self::Log { filter } => filter.at.as_deref().and_then(moment),
-            Self::Clock | Self::Diff { .. } | Self::Replay { .. } | Self::Rehearse { .. } => None,
+            Self::Clock | Self::Diff { .. } | Self::Replay { .. } | Self::Backtest { .. } => None,
         }
     }
 
@@ -241,6 +245,7 @@ impl Query {
             | Self::Harvest { at, .. }
             | Self::Storage { at }
             | Self::Pools { at }
+            | Self::PolicyRevisions { at }
             | Self::Pending { at } => *at = at.map(known),
             Self::Log { filter } => {
                 for text in [&mut filter.at, &mut filter.since] {
@@ -249,7 +254,7 @@ impl Query {
                 }
             }
             Self::Diff { from, to, .. } => (*from, *to) = (known(*from), to.map(known)),
-            Self::Clock | Self::Replay { .. } | Self::Rehearse { .. } => (),
+            Self::Clock | Self::Replay { .. } | Self::Backtest { .. } => (),
         }
         self
     }
@@ -276,7 +281,7 @@ impl Query {
     ) -> Result<Value, Problem> {
         let again = match self {
             Self::Replay { options } => Some(replayed(journal, options, follow)),
-            Self::Rehearse { document, options } => Some(rehearsed(journal, document, options, follow)),
+            Self::Backtest { document, options } => Some(backtested(journal, document, options, follow)),
             _ => None,
         };
         if let Some(again) = again {
@@ -392,9 +397,10 @@ impl Query {
             Self::Storage { .. } => json(&view::storage(fleet)),
             Self::Clock => json(&ClockReport::of(journal, fleet).map_err(unreadable)?),
             Self::Pools { .. } => json(&view::pools(fleet)),
+            Self::PolicyRevisions { .. } => json(&view::policy_revisions(journal, fleet.position).map_err(unreadable)?),
             Self::Diff { from, to, only } => answer_diff(journal, (*from, *to), only, fleet.time),
             Self::Replay { options } => replayed(journal, options, &|_, _| true),
-            Self::Rehearse { document, options } => rehearsed(journal, document, options, &|_, _| true),
+            Self::Backtest { document, options } => backtested(journal, document, options, &|_, _| true),
         }
     }
 }
@@ -445,13 +451,13 @@ fn replayed(journal: &dyn Journal, options: &replay::Options, follow: audit::Fol
     json(&audit::replay_followed(journal, options, follow)?)
 }
 
-fn rehearsed(
+fn backtested(
     journal: &dyn Journal,
     document: &Document,
     options: &replay::Options,
     follow: audit::Follow<'_>,
 ) -> Result<Value, Problem> {
-    json(&audit::rehearse(journal, document, options, follow)?)
+    json(&audit::backtest(journal, document, options, follow)?)
 }
 
 impl From<ReplayError> for Problem {

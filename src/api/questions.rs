@@ -19,7 +19,7 @@ use super::{
     routes::{Routes, SMALL},
     shared::Shared,
     wire::{
-        change::Rehearse,
+        change::BacktestRequest,
         node::AboutNode,
         problem::Problem,
         question::{
@@ -46,11 +46,17 @@ pub(super) fn routes(routes: &mut Routes<'_>) {
         .get("/pending", view, "What is declared and not there yet", pending)
         .get("/storage", view, "What storage there is, where it is attached, and how", storage)
         .get("/pools", view, "The pools that storage can come from", pools)
+        .get(
+            "/policy/revisions",
+            view,
+            "The revisions of the policy, who set them, and what they say",
+            policy_revisions,
+        )
         .get("/log", view, "Decisions, in the order in which they were made", log)
         .get("/schedule", view, "What happens next by itself", schedule)
         .get("/diff", view, "What is different between two moments", diff)
         .get("/audit/replay", view, "Decides history again and compares", replay)
-        .post("/audit/rehearse", view, SMALL, "Decides history again under another policy", rehearse)
+        .post("/audit/backtest", view, SMALL, "Decides history again under another policy", backtest)
         .get("/why/{entry}", view, "What led to one entry, `@17`, or followed from it", why_entry)
         .get("/why/{kind}/{name:.*}", view, "What led to the last thing that mattered about an object", why)
         .get("/why-not/{goal}/{kind}/{name:.*}", view, "What an object still needs to be like this", why_not)
@@ -116,6 +122,14 @@ async fn storage(
     answer(&shared, &asker, Query::Storage { at: wanted.moment()? }).await
 }
 
+async fn policy_revisions(
+    shared: web::Data<Shared>,
+    asker: Asker,
+    wanted: web::Query<AtParameters>,
+) -> Answer<Vec<view::PolicyRevision>> {
+    answer(&shared, &asker, Query::PolicyRevisions { at: wanted.moment()? }).await
+}
+
 async fn pools(
     shared: web::Data<Shared>,
     asker: Asker,
@@ -179,10 +193,14 @@ async fn replay(
 }
 
 /// Decides history again under the settings in the body.
-async fn rehearse(shared: web::Data<Shared>, asker: Asker, wish: web::Json<Rehearse>) -> Answer<audit::Rehearsal> {
-    let Rehearse { document, to } = wish.into_inner();
+async fn backtest(
+    shared: web::Data<Shared>,
+    asker: Asker,
+    wish: web::Json<BacktestRequest>,
+) -> Answer<audit::Backtest> {
+    let BacktestRequest { document, to } = wish.into_inner();
     let options = Options { all: true, to: to.map(Position) };
-    in_turn(&shared, &asker, Query::Rehearse { document: Box::new(document), options }).await
+    in_turn(&shared, &asker, Query::Backtest { document: Box::new(document), options }).await
 }
 
 async fn why_entry(

@@ -1,7 +1,7 @@
 //! Questions to the journal: was every decision right, what happened, and why?
 //!
 //! - [`replay()`] decides every entry again from what is recorded and demands the same answer (the room `replay` of the actors);
-//! - [`rehearse()`] decides them under another policy, and names those that come out differently;
+//! - [`backtest()`] decides them under another policy, and names those that come out differently;
 //! - [`why::why`] walks from a decision along what it cites to the wishes, observations and due times behind it, and
 //!   [`why::following`] the other way.
 //!
@@ -14,7 +14,7 @@ pub mod why;
 pub(crate) mod tests;
 
 pub use bailiwick_actors::replay::{
-    Context, Deciders, Difference, Divergence, Flip, FlipGroup, Follow, Options, Redecide, Redecider, Rehearsal,
-    ReplayError, ReplayReport, What, rehearse, replay, replay_followed, replay_with,
+    Backtest, CallFlips, Context, Deciders, Difference, Divergence, Flip, FlipGroup, Follow, Options, Redecide,
+    Redecider, ReplayError, ReplayReport, What, backtest, replay, replay_followed, replay_with,
 };
 pub use why::{About, Direction, Side, Source, Step, Why};

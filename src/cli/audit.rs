@@ -1,10 +1,12 @@
 //! `bailiwick audit`: decides history again.
 
+mod backtest;
+mod gate;
 mod upgrade;
 
 use std::path::{Path, PathBuf};
 
-use bailiwick_actors::{policy::Document, ports::Clock, vocab::Timestamp};
+use bailiwick_actors::ports::Clock;
 use bailiwick_journal::{Position, ReadOnlyJournal};
 use clap::{Args, Subcommand};
 use serde::de::DeserializeOwned;
@@ -17,16 +19,17 @@ use super::{
 };
 use crate::{
     api::query::Query,
-    audit::{Difference, Divergence, Flip, Options, Rehearsal, ReplayReport},
+    audit::{Divergence, Options, ReplayReport},
     clock::SystemClock,
     config::journal_dir,
-    manifest::{self, ManifestError, Wish},
 };
 
 #[derive(Debug, Subcommand)]
 pub(super) enum AuditCommand {
     /// Repeat every decision from what is recorded; exits with 2 if a result differs
     Replay(ReplayArgs),
+    /// Repeat every decision under another policy, and show what would have been different; exits with 2 if anything would
+    Backtest(backtest::BacktestArgs),
 }
 
 #[derive(Debug, Args)]
@@ -41,34 +44,30 @@ pub(super) struct ReplayArgs {
     /// Stop at this entry
     #[arg(long, value_name = "POSITION")]
     to: Option<u64>,
-    /// Decide under the policy in this manifest, and show every decision that would differ
-    #[arg(long, value_name = "FILE")]
-    policy: Option<PathBuf>,
     /// Have another release decide the same journal again, and show every entry that differs: a rehearsal of an upgrade
-    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["policy", "all"])]
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "all")]
     with: Option<PathBuf>,
 }
 
 impl AuditCommand {
     /// Whether a journal on this machine is named.
     pub(super) fn names_journal(&self) -> bool {
-        let Self::Replay(args) = self;
-        args.journal.is_some()
+        match self {
+            Self::Replay(args) => args.journal.is_some(),
+            Self::Backtest(args) => args.journal.is_some(),
+        }
     }
 }
 
 pub(super) fn main(global: &Global, command: AuditCommand) -> Result<Exit, CliError> {
-    let AuditCommand::Replay(args) = command;
+    let args = match command {
+        AuditCommand::Replay(args) => args,
+        AuditCommand::Backtest(args) => return backtest::main(global, &args),
+    };
     let options = Options { all: args.all, to: args.to.map(Position) };
-    let is_same = match (&args.with, &args.policy) {
-        (Some(program), _) => upgrade::rehearse(global, &args, program, options)?,
-        (None, Some(file)) => {
-            let query = Query::Rehearse { document: Box::new(policy(file)?), options };
-            let rehearsal: Rehearsal = ask(global, args.journal.as_ref(), &query)?;
-            global.output.show(&rehearsal, || rehearsed(&rehearsal))?;
-            rehearsal.is_same()
-        }
-        (None, None) => {
+    let is_same = match &args.with {
+        Some(program) => upgrade::rehearse(global, &args, program, options)?,
+        None => {
             let report: ReplayReport = ask(global, args.journal.as_ref(), &Query::Replay { options })?;
             global.output.show(&report, || replayed(&report))?;
             report.is_same()
@@ -101,36 +100,12 @@ fn named(dir: &Path) -> Result<ReadOnlyJournal, CliError> {
     }
 }
 
-/// Who names a policy where an export is expected wants to rehearse it.
+/// Who names a policy where an export is expected wants a backtest of it.
 fn or_policy(error: CliError, file: &Path) -> CliError {
-    if policy(file).is_err() {
+    if backtest::policy(file).is_err() {
         return error;
     }
-    error.next(format!("it is a policy: rehearse it with `bailiwick audit replay --policy {}`", file.display()))
-}
-
-/// The one policy in a manifest.
-fn policy(file: &Path) -> Result<Document, CliError> {
-    let unusable = |error: ManifestError| {
-        CliError { message: "the policy is invalid".into(), ..error.into() }.next("see examples/policy.yaml")
-    };
-    let sources = manifest::sources(&[file.to_owned()]).map_err(unusable)?;
-    let manifest = manifest::parse_open(&sources).map_err(unusable)?;
-    let policies: Vec<Document> = manifest
-        .documents
-        .into_iter()
-        .filter_map(|document| match document.wish {
-            Wish::Policy { document, .. } => Some(*document),
-            _ => None,
-        })
-        .collect();
-    match <[Document; 1]>::try_from(policies) {
-        Ok([document]) => Ok(document),
-        Err(found) => {
-            let message = format!("{} has {} policies; exactly one is needed", file.display(), found.len());
-            Err(CliError::new(Exit::Usage, "usage", message).next("see examples/policy.yaml"))
-        }
-    }
+    error.next(format!("it is a policy: try it with `bailiwick audit backtest --policy {}`", file.display()))
 }
 
 fn counts(table: &mut Table, rows: &[(&'static str, u64)]) {
@@ -170,56 +145,4 @@ fn replayed(report: &ReplayReport) -> Table {
     }
     divergences(&mut table, "divergence", &report.divergences);
     table
-}
-
-fn rehearsed(rehearsal: &Rehearsal) -> Table {
-    let mut table = Table::fields();
-    let Rehearsal { verdict_flips, event_flips, due_time_flips, .. } = rehearsal;
-    let verdict = match (verdict_flips + event_flips, due_time_flips) {
-        (0, 0) => Cell::good("every decision would have been the same"),
-        (0, _) => Cell::good("every decision would have been the same, some at other times"),
-        (1, _) => Cell::bad("1 decision would have been different"),
-        (flips, _) => Cell::bad(format!("{flips} decisions would have been different")),
-    };
-    table.add([Cell::from("under that policy"), verdict]);
-    let counted = [
-        ("entries", rehearsal.entries),
-        ("decisions", rehearsal.decisions),
-        ("other answers", *verdict_flips),
-        ("other events", *event_flips),
-        ("other due times", *due_time_flips),
-    ];
-    counts(&mut table, &counted);
-    for group in &rehearsal.groups {
-        let change = match group.flip {
-            Flip::Verdict => format!("{} instead of {}", group.redecided, group.recorded),
-            Flip::Events => format!("{} with other events", group.recorded),
-            Flip::DueTime => format!("{}, due at another time", group.recorded),
-        };
-        table.add([Cell::from(format!("{} of {}", group.count, group.kind)), change.into()]);
-        let is_of = |flip: &&Divergence| {
-            let code = |value: &serde_json::Value| value["code"].as_str().unwrap_or_default().to_owned();
-            Flip::of(flip) == group.flip
-                && flip.stream.kind() == group.kind
-                && code(&flip.recorded) == group.recorded
-                && code(&flip.redecided) == group.redecided
-        };
-        for flip in rehearsal.flips.iter().filter(is_of) {
-            table.add([Cell::from("  at"), format!("{} {} {}", flip.position, flip.time, flip.stream).into()]);
-            for difference in &flip.differences {
-                table.add([Cell::from(""), format!("    {}", told(difference, group.flip)).into()]);
-            }
-        }
-    }
-    divergences(&mut table, "unsound", &rehearsal.unsound);
-    table
-}
-
-/// What would have been different: a due time as a moment, anything else as it is stored.
-fn told(difference: &Difference, flip: Flip) -> String {
-    let moment = |value: &serde_json::Value| value.as_u64().map(|ms| Timestamp(ms).to_string());
-    match (flip, moment(&difference.redecided), moment(&difference.recorded)) {
-        (Flip::DueTime, Some(redecided), Some(recorded)) => format!("due at {redecided} instead of {recorded}"),
-        _ => difference.to_string(),
-    }
 }

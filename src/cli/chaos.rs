@@ -1,6 +1,5 @@
 //! `bailiwick chaos`: what a journal or a scenario goes through when everything goes wrong.
 
-mod junit;
 mod live;
 mod perturb;
 mod run;

@@ -47,7 +47,7 @@ fn needs(command: &Command) -> Needs {
         Command::Backup(_) => Needs::Files("backup"),
         Command::Journal(JournalCommand::Import(_)) => Needs::Files("journal import"),
         Command::Journal(JournalCommand::Salvage(_)) => Needs::Files("journal salvage"),
-        Command::Audit(command) if command.names_journal() => Needs::Files("audit replay JOURNAL"),
+        Command::Audit(command) if command.names_journal() => Needs::Files("audit with a JOURNAL"),
         Command::Chaos(command) if command.names_files() => Needs::Files("chaos"),
         Command::Provider(_) => Needs::Files("provider"),
         Command::Simulate(_) => Needs::Files("simulate"),

@@ -23,7 +23,7 @@ pub enum Exit {
     Ok = 0,
     /// Something failed, and none of the others says what.
     Error = 1,
-    /// It is done, and there are differences (`plan`, `diff`, `audit replay`).
+    /// It is done, and there are differences (`plan`, `diff`, `audit replay`, `audit backtest`).
     Differences = 2,
     /// It is done, and a condition that was asked for does not hold.
     GateFailed = 3,
@@ -124,7 +124,7 @@ impl Exit {
                 "page-too-large",
             ],
         ),
-        (Self::NotFound, &["not-found", "no-journal", "no-such-pool", "no-context"]),
+        (Self::NotFound, &["not-found", "no-journal", "no-such-pool", "no-such-revision", "no-context"]),
         (
             Self::Refused,
             &[
@@ -221,7 +221,7 @@ impl Exit {
         match self {
             Self::Ok => "done",
             Self::Error => "any other error",
-            Self::Differences => "done, with differences (plan, diff, audit replay)",
+            Self::Differences => "done, with differences (plan, diff, audit replay, audit backtest)",
             Self::GateFailed => "done, but a check failed (simulate, chaos, repro, provider check, doctor)",
             Self::NotFound => "not found",
             Self::Refused => "refused, in conflict, or held by another process",

@@ -32,6 +32,7 @@ mod help;
 mod inside;
 mod jobs;
 mod journal;
+mod junit;
 mod limits;
 mod log;
 mod login;
@@ -44,6 +45,7 @@ mod operate;
 mod output;
 mod panics;
 mod plan;
+mod policy;
 mod pool;
 mod progress;
 mod provider;
@@ -245,7 +247,10 @@ enum Command {
     /// Manage who may use the node from other machines, and what for
     #[command(subcommand, arg_required_else_help = true)]
     Account(account::AccountCommand),
-    /// Replay decisions
+    /// Show the policy in force and its revisions, compare them, and return to an earlier one
+    #[command(subcommand, arg_required_else_help = true)]
+    Policy(policy::PolicyCommand),
+    /// Replay decisions, also under another policy
     #[command(subcommand, arg_required_else_help = true)]
     Audit(audit::AuditCommand),
     /// Check this machine and the data directory, and say what to do about what is found; exits with 3 if there is a problem
@@ -433,6 +438,7 @@ fn run(global: &Global, command: Command) -> Result<Exit, CliError> {
         Command::Release(args) => storage::release(global, args),
         Command::Destroy(args) => storage::destroy(global, args),
         Command::Import(args) => storage::import(global, args),
+        Command::Policy(command) => policy::main(global, command),
         Command::Pool(command) => pool::main(global, command),
         Command::AddStorage(args) => pool::add_storage(global, args),
         Command::Delete(args) => delete::main(global, args),

@@ -86,7 +86,7 @@ fn check(dir: &Path) -> Result<(), CliError> {
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             let message = format!("{} is not a directory", dir.display());
             Err(CliError::new(Exit::Config, "no-directory", message)
-                .next("choose a directory with --data-dir DIR; an export can only be read: `log`, `why`, `get`, `status`, `audit replay`"))
+                .next("choose a directory with --data-dir DIR; an export can only be read: `log`, `why`, `get`, `status`, `audit replay`, `audit backtest`"))
         }
         Err(error) => {
             let exit = if error.kind() == io::ErrorKind::PermissionDenied { "no-permission" } else { "disk" };

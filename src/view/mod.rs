@@ -37,6 +37,7 @@ mod pool_rows;
 mod portrait;
 mod providers;
 mod replica_sets;
+mod revisions;
 mod rows;
 mod selector;
 mod status;
@@ -84,6 +85,7 @@ pub use pool_rows::{PoolRow, pools, storage_config};
 pub use portrait::{AgentRow, CustomRow, History, Row};
 pub use providers::{ProviderRow, providers};
 pub use replica_sets::{EndpointRow, ReplicaSetRow, replica_sets, steps_towards};
+pub use revisions::{PolicyRevision, policy_revisions};
 pub use rows::{AttachmentRow, MachineRow, PolicyRow, VolumeRow, attachments, machines, policies, volumes};
 pub use selector::{InvalidSelector, Selector, has_labels};
 pub use status::{

@@ -46,7 +46,7 @@ use bailiwick_journal::Version;
 
 use crate::{
     contract::{Decider, Facts, Invariant, NoView, Part, Renumbered, Touches, Verdict},
-    vocab::{EffectId, Name},
+    vocab::{Call, EffectId, Name},
 };
 
 /// What is attached to machines.
@@ -111,6 +111,14 @@ impl<A: Attached> Decider for State<A> {
 
     fn touches(event: &Event<A>) -> Touches {
         event.touches()
+    }
+
+    fn calls_for(event: &Event<A>) -> Option<Call> {
+        match event {
+            Event::AttachRequested { .. } | Event::ReattachRequested { .. } => Some(Call::Attach),
+            Event::DetachRequested { .. } => Some(Call::Detach),
+            _ => None,
+        }
     }
 
     fn goes_on_from(&self, event: &Event<A>) -> Touches {

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, fmt};
 use bailiwick_journal::{Entry, Version};
 
 use super::{Code, Decoded, DecodedEvents, Facts, Invariant, Renumbered, Stored, StoredError, Touches, Verdict};
+use crate::vocab::Call;
 
 /// The pure heart of one kind of actor: no clock, no chance, no I/O, no logging.
 pub trait Decider: Clone + Default + fmt::Debug + PartialEq + Send + Unpin + 'static {
@@ -43,6 +44,12 @@ pub trait Decider: Clone + Default + fmt::Debug + PartialEq + Send + Unpin + 'st
     /// on its having been asked, whichever attempt it was. Asked of the state before the decision.
     fn goes_on_from(&self, event: &Self::Event) -> Touches {
         Self::touches(event)
+    }
+
+    /// What a provider is called for because of an event; none if for nothing. An order counts as what its target calls for
+    /// once it takes it.
+    fn calls_for(_event: &Self::Event) -> Option<Call> {
+        None
     }
 
     /// What the world still owes; asked after every step and every restart.

@@ -142,7 +142,10 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use crate::contract::{Decider, Facts, Invariant, NoView, Touches, Verdict};
+use crate::{
+    contract::{Decider, Facts, Invariant, NoView, Touches, Verdict},
+    vocab::Call,
+};
 
 impl Decider for State {
     const KIND: &'static str = "machine";
@@ -165,6 +168,14 @@ impl Decider for State {
 
     fn touches(event: &Event) -> Touches {
         event.touches()
+    }
+
+    fn calls_for(event: &Event) -> Option<Call> {
+        match event {
+            Event::CreateRequested { .. } => Some(Call::Create),
+            Event::DeleteRequested { .. } | Event::StrayFound { .. } => Some(Call::Delete),
+            _ => None,
+        }
     }
 
     fn goes_on_from(&self, event: &Event) -> Touches {

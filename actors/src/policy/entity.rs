@@ -81,7 +81,7 @@ pub enum Rejection {
     #[error("{setting} must be at least {:?}", Duration::from_millis(*least_ms))]
     TooShort { setting: String, least_ms: u64 },
     #[error(
-        "only policy {} takes effect; rename this one, or try it with `bailiwick audit replay --policy FILE`",
+        "only policy {} takes effect; rename this one, or try it with `bailiwick audit backtest --policy FILE`",
         default_name()
     )]
     NotUsed,

@@ -6,7 +6,7 @@ use bailiwick_journal::{Header, StreamId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::vocab::Timestamp;
+use crate::vocab::{Call, Timestamp};
 
 /// What does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -90,6 +90,11 @@ pub struct Divergence {
     pub redecided: Value,
     /// Where the two differ, field by field.
     pub differences: Vec<Difference>,
+    /// What a provider is called for by what is decided now only, and by what is recorded only.
+    #[serde(default)]
+    pub gained: Vec<Call>,
+    #[serde(default)]
+    pub lost: Vec<Call>,
 }
 
 /// One field that differs.
@@ -117,7 +122,16 @@ impl Divergence {
             recorded: Value::Null,
             redecided: Value::Null,
             differences: Vec::new(),
+            gained: Vec::new(),
+            lost: Vec::new(),
         }
+    }
+
+    /// The same with what a provider is called for by what is recorded, and by what is decided now.
+    #[must_use]
+    pub fn calling(mut self, recorded: &[Call], redecided: &[Call]) -> Self {
+        (self.lost, self.gained) = (beyond(recorded, redecided), beyond(redecided, recorded));
+        self
     }
 
     /// The same with what is recorded and what is decided now.
@@ -128,6 +142,13 @@ impl Divergence {
         self.redecided = redecided;
         self
     }
+}
+
+/// The calls of the one that the other has fewer of, in their order.
+fn beyond(one: &[Call], other: &[Call]) -> Vec<Call> {
+    let count = |calls: &[Call], call: Call| calls.iter().filter(|known| **known == call).count();
+    let more = |call: Call| count(one, call).saturating_sub(count(other, call));
+    Call::ALL.into_iter().flat_map(|call| std::iter::repeat_n(call, more(call))).collect()
 }
 
 impl fmt::Display for Divergence {
@@ -195,5 +216,12 @@ mod tests {
         let redecided = json!({"code": "a", "events": [{"until": 5}], "same": [1, 2]});
         let fields: Vec<String> = differences(&recorded, &redecided).into_iter().map(|d| d.field).collect();
         assert_eq!(fields, ["events[0].until", "events[1]"]);
+    }
+
+    #[test]
+    fn each_call_counts_as_often_as_the_other_side_lacks_it() {
+        use Call::{Attach, Create, Delete};
+        assert_eq!(beyond(&[Delete, Create, Create, Attach], &[Create, Attach]), [Create, Delete]);
+        assert_eq!(beyond(&[Create], &[Create, Delete]), []);
     }
 }

@@ -6,19 +6,19 @@
 mod added;
 #[cfg(feature = "testing")]
 mod assert;
+mod backtest;
 mod divergence;
 mod lineage;
 mod pass;
 mod policies;
 mod redecide;
-mod rehearse;
 mod views;
 
 #[cfg(feature = "shell")]
 pub(crate) use added::add;
 #[cfg(feature = "testing")]
 pub use assert::{Audited, assert_replays};
+pub use backtest::{Backtest, CallFlips, Flip, FlipGroup, KEPT_MAX, backtest};
 pub use divergence::{Difference, Divergence, What};
 pub use pass::{Follow, Options, ReplayError, ReplayReport, replay, replay_followed, replay_with};
 pub use redecide::{Context, Deciders, Redecide, Redecider};
-pub use rehearse::{Flip, FlipGroup, Rehearsal, rehearse};

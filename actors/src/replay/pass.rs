@@ -89,7 +89,7 @@ pub fn replay_with(
     options: &Options,
     deciders: &mut Deciders<'_>,
 ) -> Result<ReplayReport, ReplayError> {
-    run(journal, options, deciders, None, &|_, _| true)
+    run(journal, options, deciders, None, &mut |_| (), &|_, _| true)
 }
 
 /// Replays as [`replay`] does, and tells how far it is.
@@ -101,15 +101,17 @@ pub fn replay_followed(
     options: &Options,
     follow: Follow<'_>,
 ) -> Result<ReplayReport, ReplayError> {
-    run(journal, options, &mut Deciders::product(journal), None, follow)
+    run(journal, options, &mut Deciders::product(journal), None, &mut |_| (), follow)
 }
 
-/// Replays; with `instead`, under these settings wherever a decision cites a policy.
+/// Replays; with `instead`, under these settings wherever a decision cites a policy. After each entry, what was found so far may
+/// be taken away.
 pub(super) fn run(
     journal: &dyn Journal,
     options: &Options,
     deciders: &mut Deciders<'_>,
     instead: Option<&Document>,
+    take: &mut dyn FnMut(&mut Vec<Divergence>),
     follow: Follow<'_>,
 ) -> Result<ReplayReport, ReplayError> {
     let mut pass = Pass {
@@ -124,6 +126,7 @@ pub(super) fn run(
             return Err(ReplayError::Cancelled);
         }
         pass.entry(&*entry?, deciders);
+        take(&mut pass.report.divergences);
         if !options.all && !pass.report.is_same() {
             pass.report.divergences.truncate(1);
             break;
@@ -133,7 +136,7 @@ pub(super) fn run(
 }
 
 /// Who decides a stream: its kind, or the supervisor that it is.
-fn decided_by(stream: &StreamId) -> &str {
+pub(super) fn decided_by(stream: &StreamId) -> &str {
     if stream.kind() == machines::State::KIND { stream.as_str() } else { stream.kind() }
 }
 

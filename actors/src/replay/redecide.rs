@@ -24,7 +24,7 @@ use crate::{
     document, filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member,
     policy, provider, replica_set,
     supervisor::{self, machine_sets, machines, replica_sets, storage},
-    vocab::Timestamp,
+    vocab::{Call, Timestamp},
     volume, volume_attachment,
 };
 
@@ -307,7 +307,11 @@ impl Audit<'_> {
             Ok(decision) => shown(&draft.meta, &decision.reason, &decision.events),
             Err(rejection) => shown(&draft.meta, rejection, &[] as &[D::Event]),
         };
-        self.found.push(Divergence::new(header, what, text).between(recorded, redecided));
+        let calls = |events: &[D::Event]| events.iter().filter_map(D::calls_for).collect::<Vec<Call>>();
+        let before: Vec<D::Event> = self.entry.events.iter().filter_map(|body| D::Event::load(body).ok()).collect();
+        let now = verdict.as_ref().map_or(&[][..], |decision| &decision.events);
+        let found = Divergence::new(header, what, text).between(recorded, redecided);
+        self.found.push(found.calling(&calls(&before), &calls(now)));
     }
 
     fn recorded<D: Decider>(&self) -> Value {

@@ -61,7 +61,10 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use crate::contract::{Decider, Facts, Invariant, NoView, Touches, Verdict};
+use crate::{
+    contract::{Decider, Facts, Invariant, NoView, Touches, Verdict},
+    vocab::Call,
+};
 
 impl Decider for State {
     const KIND: &'static str = "replica-set";
@@ -84,6 +87,10 @@ impl Decider for State {
 
     fn touches(event: &Event) -> Touches {
         event.touches()
+    }
+
+    fn calls_for(event: &Event) -> Option<Call> {
+        matches!(event, Event::StepBegun { .. }).then_some(Call::Reconfigure)
     }
 
     fn goes_on_from(&self, event: &Event) -> Touches {

@@ -46,7 +46,10 @@ use std::collections::BTreeSet;
 
 use bailiwick_journal::Version;
 
-use crate::contract::{Decider, Facts, Invariant, NoView, Renumbered, Touches, Verdict};
+use crate::{
+    contract::{Decider, Facts, Invariant, NoView, Renumbered, Touches, Verdict},
+    vocab::Call,
+};
 
 impl<K: Provisioned> Decider for State<K> {
     const KIND: &'static str = K::KIND;
@@ -70,6 +73,14 @@ impl<K: Provisioned> Decider for State<K> {
 
     fn touches(event: &Event<K>) -> Touches {
         event.touches()
+    }
+
+    fn calls_for(event: &Event<K>) -> Option<Call> {
+        match event {
+            Event::CreateRequested { .. } => Some(Call::Create),
+            Event::DestroyRequested { .. } => Some(Call::Delete),
+            _ => None,
+        }
     }
 
     fn goes_on_from(&self, event: &Event<K>) -> Touches {

@@ -11,9 +11,11 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
+    attachment::{self, Attached},
     contract::Decider,
     filesystem, filesystem_attachment, machine, machine_class, machine_deployment, machine_set, member, replica_set,
-    vocab::{Name, derived_uuid},
+    storage::{self, Provisioned},
+    vocab::{Call, Name, derived_uuid},
     volume, volume_attachment,
 };
 
@@ -49,6 +51,31 @@ impl Ordered for Order {
 }
 
 impl Order {
+    /// What its target calls a provider for once it takes it; none if for nothing.
+    pub fn calls_for(&self) -> Option<Call> {
+        match self {
+            Self::Machine { command, .. } => match command {
+                machine::Command::Declare(_) => Some(Call::Create),
+                machine::Command::GiveUp { .. }
+                | machine::Command::Remove
+                | machine::Command::RemoveWith(_)
+                | machine::Command::RemoveStray { .. }
+                | machine::Command::RemoveReturned { .. } => Some(Call::Delete),
+                _ => None,
+            },
+            Self::Volume { command, .. } => calls_for_storage(command),
+            Self::Filesystem { command, .. } => calls_for_storage(command),
+            Self::VolumeAttachment { command, .. } => calls_for_attachment(command),
+            Self::FilesystemAttachment { command, .. } => calls_for_attachment(command),
+            Self::ReplicaSet { command: replica_set::Command::TakeStep { .. }, .. } => Some(Call::Reconfigure),
+            Self::ReplicaSet { .. }
+            | Self::Member { .. }
+            | Self::MachineSet { .. }
+            | Self::MachineClass { .. }
+            | Self::MachineDeployment { .. } => None,
+        }
+    }
+
     /// Whom it is for.
     pub fn target(&self) -> StreamId {
         let (kind, name) = match self {
@@ -68,6 +95,24 @@ impl Order {
             Self::Member { set, machine, .. } => (member::State::KIND, format!("{set}:{machine}")),
         };
         StreamId::new(kind, &name).expect("names and kinds are checked")
+    }
+}
+
+fn calls_for_storage<K: Provisioned>(command: &storage::Command<K>) -> Option<Call> {
+    use storage::Command::{Claim, Declare, Destroy, Release, Remove, RemoveForced};
+    match command {
+        Declare(_) | Claim(_) => Some(Call::Create),
+        Remove | Destroy | Release | RemoveForced => Some(Call::Delete),
+        _ => None,
+    }
+}
+
+fn calls_for_attachment<A: Attached>(command: &attachment::Command<A>) -> Option<Call> {
+    use attachment::Command::{Attach, Detach, Reattach, Remove, RemoveForced};
+    match command {
+        Attach { .. } | Reattach => Some(Call::Attach),
+        Detach { .. } | Remove | RemoveForced => Some(Call::Detach),
+        _ => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod added;
 pub(crate) mod address;
+mod call;
 mod cited;
 mod class;
 mod effort;
@@ -31,6 +32,7 @@ mod window;
 
 pub use added::Added;
 pub use address::{Address, Scope};
+pub use call::{Call, NoSuchCall};
 pub use cited::Cited;
 pub use class::{ClassContent, ClassCopy, ClassFlaw, NodeCapacity};
 pub use effort::{Effort, Outlook};

@@ -37,10 +37,10 @@ pub struct File {
     pub text: String,
 }
 
-/// `POST /v1/audit/rehearse`.
+/// `POST /v1/audit/backtest`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Rehearse {
+pub struct BacktestRequest {
     /// The settings to decide under.
     pub document: Document,
     /// The last entry to look at; none means all.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::{problem::Problem, sweep::Sweep};
-use crate::audit::{Rehearsal, ReplayReport};
+use crate::audit::{Backtest, ReplayReport};
 
 /// A long question: how far it is, and what came of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,7 +38,7 @@ pub enum Question {
     /// Whether every decision comes out the same when it is decided again.
     Replay,
     /// What would have been decided under another policy.
-    Rehearse,
+    Backtest,
     /// Whether a node converges after a crash at each block of the journal.
     CrashSweep,
 }
@@ -48,7 +48,7 @@ impl Question {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Replay => "replay",
-            Self::Rehearse => "rehearse",
+            Self::Backtest => "backtest",
             Self::CrashSweep => "crash-sweep",
         }
     }
@@ -90,6 +90,6 @@ impl State {
 #[allow(dead_code, reason = "it describes answers, which are values already")]
 enum Answer {
     Replay(ReplayReport),
-    Rehearse(Rehearsal),
+    Backtest(Backtest),
     CrashSweep(Sweep),
 }

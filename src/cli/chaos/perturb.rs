@@ -11,12 +11,12 @@ use super::{
     super::{
         Global,
         exit::{CliError, Exit},
+        junit::{Case, junit},
         output::{Cell, Table},
         progress::Steps,
         wait,
     },
     ManyArgs, journal_at,
-    junit::{Case, junit},
     run::{failures, sums},
     saved,
 };

@@ -8,13 +8,12 @@ use super::{
     super::{
         Global,
         exit::{CliError, Exit},
+        junit::{Case, junit},
         output::{Cell, Table},
         progress::Steps,
         simulate::bad_scenario,
     },
-    ManyArgs,
-    junit::{Case, junit},
-    saved,
+    ManyArgs, saved,
 };
 use crate::{
     chaos::{Repro, ReproError, Run, RunError, Runs, Sums, Verdict, day, run_all},

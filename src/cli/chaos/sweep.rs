@@ -12,13 +12,12 @@ use super::{
     super::{
         Global,
         exit::{CliError, Exit},
+        junit::{Case, junit},
         output::{Cell, Table},
         progress::Steps,
         session, wait,
     },
-    journal_at,
-    junit::{Case, junit},
-    saved,
+    journal_at, saved,
 };
 use crate::{
     api::wire::{job::Question, sweep::SweepWish},

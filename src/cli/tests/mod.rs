@@ -152,6 +152,7 @@ fn lines(look: &Look) -> Vec<Vec<String>> {
         vec!["schedule", "--at", &at],
         vec!["harvest", "--dry-run", "--at", &at],
         vec!["pool", "list", "--at", &at],
+        vec!["policy", "log", "--at", &at],
         vec!["clock", "show"],
         vec!["log", "--at", &at],
         vec!["describe", entity, "--at", &at],

@@ -272,3 +272,41 @@ fn apply_wait_and_delete_reach_a_running_node() {
     lab.down();
     nothing_left(&lab);
 }
+
+#[test]
+fn an_earlier_policy_is_shown_compared_and_set_again() {
+    // given a policy in three revisions: built in, quick, and one that gives up sooner
+    let lab = Lab::new();
+    let node = serve(&lab);
+    let sooner = QUICK.replacen("machines: {", "machines: {attemptsMax: 3, ", 1);
+    for text in [QUICK, &sooner] {
+        lab.run(&["apply", &lab.manifest("policy.yaml", text)]).code(0);
+    }
+    let shown = |revision: &str| json(&lab.run(&["policy", "show", revision, "-o", "json"]).code(0));
+    let quick = shown("2");
+    assert_eq!(
+        (shown("3")["spec"]["machines"]["attemptsMax"].as_u64(), &shown("3")["inForce"]),
+        (Some(3), &true.into())
+    );
+    // when it is compared with the one before, then what differs is named
+    let differing = json(&lab.run(&["policy", "diff", "-o", "json"]).code(2));
+    let changes = differing["changes"].as_array().expect("changes");
+    assert!(
+        matches!(&changes[..], [only] if only["setting"] == "machines.attemptsMax" && only["to"] == "3"),
+        "{changes:?}"
+    );
+    lab.run(&["policy", "diff", "2", "2"]).code(0);
+    // when it is returned to that, then a new revision says what that one said
+    lab.run(&["policy", "rollback"]).code(0);
+    let returned = json(&lab.run(&["policy", "show", "-o", "json"]).code(0));
+    assert_eq!((returned["revision"].as_u64(), &returned["spec"]), (Some(4), &quick["spec"]));
+    lab.run(&["policy", "rollback", "2"]).code(0);
+    lab.run(&["policy", "rollback", "9"]).code(4).says("error[no-such-revision]").says("there is no revision 9");
+    stop(node);
+    // and all of that is told without a node, too
+    let log = json(&lab.run(&["policy", "log", "-o", "json"]).code(0));
+    let log = log.as_array().expect("revisions");
+    let told: Vec<_> = log.iter().map(|one| (one["revision"].as_u64(), one["inForce"] == true)).collect();
+    assert_eq!(told, [(Some(4), true), (Some(3), false), (Some(2), false), (Some(1), false)]);
+    assert!(log[2]["changes"].as_array().is_some_and(|changes| changes.len() > 2), "{log:?}");
+}

@@ -51,7 +51,7 @@ fn a_stopped_node_can_be_asked() {
     lab.run(&["log", "--limit", "0"]).code(64).says("--limit 0 would show nothing");
     lab.run(&["log", "--since", "@2", "--until", "@1"]).code(64).says("error[reversed]");
     let policy = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/policy.yaml");
-    lab.run(&["audit", "replay", policy.to_str().expect("text")]).code(65).says("audit replay --policy");
+    lab.run(&["audit", "replay", policy.to_str().expect("text")]).code(65).says("audit backtest --policy");
     let before = settled(&lab);
     lab.up().says("journal: clean");
     assert_eq!(settled(&lab), before);
@@ -195,7 +195,7 @@ fn what_is_wrong_with_a_file_is_shown_in_lines_whoever_finds_it() {
     let applied = lab.run(&["apply", &lab.manifest("dangling.yaml", dangling)]).code(65);
     let simulated = lab.run(&["simulate", &lab.manifest("scenario.yaml", "kind: Scenario\n")]).code(65);
     let policy = "apiVersion: bailiwick/v1\nkind: Policy\nmetadata: {name: default}\nspec: {nothing: 1}\n";
-    let replayed = lab.run(&["audit", "replay", "--policy", &lab.manifest("policy.yaml", policy)]).code(65);
+    let replayed = lab.run(&["audit", "backtest", "--policy", &lab.manifest("policy.yaml", policy)]).code(65);
     // then each is told as it is, and no line break as a letter
     applied
         .says("error[invalid-manifest]: the manifest does not fit what the node has; nothing was applied\n")

@@ -23,13 +23,13 @@ fn a_long_question_is_a_job_and_its_answer_is_that_of_the_stopped_journal() {
     let replayed = lab.run(&["audit", "replay"]).code(0).out;
     assert!(replayed.contains("the same throughout"), "{replayed}");
     let policy = lab.manifest("policy.yaml", super::support::QUICK);
-    lab.run(&["audit", "replay", "--policy", &policy]).code(0);
+    lab.run(&["audit", "backtest", "--policy", &policy]).code(0);
     let sweep = ["chaos", "crash-sweep", "--to", "20", "--every", "4", "-o", "json"];
     let running: Value = serde_json::from_str(&lab.run(&sweep).code(0).out).expect("a sweep");
     // then each says what it was, and what came of it
     let jobs = jobs(&lab);
     let questions: Vec<&Value> = jobs.iter().map(|job| &job["question"]).collect();
-    assert_eq!(questions, ["replay", "rehearse", "crash-sweep"]);
+    assert_eq!(questions, ["replay", "backtest", "crash-sweep"]);
     for job in &jobs {
         assert_eq!((&job["state"], &job["done"]), (&json!("done"), &job["of"]), "{job}");
         assert!(job["of"].as_u64() > Some(0) && job["answer"].is_null(), "{job}");

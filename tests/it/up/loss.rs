@@ -95,19 +95,19 @@ fn a_machine_that_dies_while_the_node_runs_is_replaced() {
 fn what_another_policy_would_have_done(lab: &Lab) -> serde_json::Value {
     let keep = QUICK.replacen("poll:", "whenLost: keep, poll:", 1);
     let (own, keep) = (lab.manifest("own.yaml", QUICK), lab.manifest("keep.yaml", keep));
-    let rehearse = |file: &str| -> serde_json::Value {
-        let ran = lab.run(&["audit", "replay", "--policy", file, "-o", "json"]);
+    let backtest = |file: &str| -> serde_json::Value {
+        let ran = lab.run(&["audit", "backtest", "--policy", file, "-o", "json"]);
         serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("no JSON: {ran:?}"))
     };
-    assert_eq!(rehearse(&own)["flips"].as_array().map(Vec::len), Some(0));
-    let ran = lab.run(&["audit", "replay", "--policy", &keep]).code(2);
+    assert_eq!(backtest(&own)["flips"].as_array().map(Vec::len), Some(0));
+    let ran = lab.run(&["audit", "backtest", "--policy", &keep]).code(2);
     assert!(ran.out.contains("instance-gone-kept instead of instance-gone"), "{ran:?}");
     // What would only have been due at another time is told as moments, not as another decision.
     let later = lab.manifest("later.yaml", format!("{QUICK}  health: {{creationTimeout: 1h}}\n"));
-    let ran = lab.run(&["audit", "replay", "--policy", &later]).code(2);
+    let ran = lab.run(&["audit", "backtest", "--policy", &later]).code(2);
     assert!(ran.out.contains("other events       0") && ran.out.contains("due at 20"), "{ran:?}");
     assert!(!ran.out.contains("the events differ"), "{ran:?}");
-    rehearse(&keep)["groups"].clone()
+    backtest(&keep)["groups"].clone()
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::{
     machine_set::{self, Change, Plan},
     policy::Overshoot,
     supervisor::{Order, order::ORDERS_MAX},
-    vocab::{Life, MachinePhase, Name},
+    vocab::{Call, Life, MachinePhase, Name},
 };
 
 /// The supervisor has no state of its own: everything it knows is in its view.
@@ -104,6 +104,11 @@ impl Decider for State {
 
     fn touches(_event: &Event) -> Touches {
         Touches::Some(&[])
+    }
+
+    fn calls_for(event: &Event) -> Option<Call> {
+        let Event::Issued { order, .. } = event;
+        order.calls_for()
     }
 
     fn pending(&self, view: &View) -> BTreeSet<Effect> {

@@ -44,7 +44,10 @@ pub use state::{
 pub use tally::{Share, Standing, Tally};
 pub use view::View;
 
-use crate::contract::{self, Decider, Touches};
+use crate::{
+    contract::{self, Decider, Touches},
+    vocab::Call,
+};
 
 impl Decider for State {
     const KIND: &'static str = "supervisor";
@@ -65,6 +68,13 @@ impl Decider for State {
 
     fn touches(_event: &Event) -> Touches {
         Touches::Some(&[])
+    }
+
+    fn calls_for(event: &Event) -> Option<Call> {
+        match event {
+            Event::Issued { order, .. } => order.calls_for(),
+            _ => None,
+        }
     }
 
     fn pending(&self, view: &View) -> BTreeSet<Effect> {

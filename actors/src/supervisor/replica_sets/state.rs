@@ -14,7 +14,7 @@ use crate::{
     ports::replica_set::Step,
     replica_set,
     supervisor::Order,
-    vocab::Name,
+    vocab::{Call, Name},
 };
 
 /// The supervisor has no state of its own: everything it knows is in its view.
@@ -99,6 +99,11 @@ impl Decider for State {
 
     fn touches(_event: &Event) -> Touches {
         Touches::Some(&[])
+    }
+
+    fn calls_for(event: &Event) -> Option<Call> {
+        let Event::Issued { order, .. } = event;
+        order.calls_for()
     }
 
     fn pending(&self, view: &View) -> BTreeSet<Effect> {

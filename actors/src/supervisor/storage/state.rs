@@ -11,7 +11,7 @@ use crate::{
     contract::{Code, Decider, Decision, Facts, Stored, StoredError, Touches, Verdict, reasons},
     ports::Backing,
     supervisor::Order,
-    vocab::{EffectId, Name, Timestamp},
+    vocab::{Call, EffectId, Name, Timestamp},
 };
 
 /// It has no state of its own: everything it knows is in its view.
@@ -155,6 +155,13 @@ impl Decider for State {
 
     fn touches(_event: &Event) -> Touches {
         Touches::Some(&[])
+    }
+
+    fn calls_for(event: &Event) -> Option<Call> {
+        match event {
+            Event::Issued { order, .. } => order.calls_for(),
+            _ => None,
+        }
     }
 
     fn pending(&self, view: &View) -> BTreeSet<Effect> {

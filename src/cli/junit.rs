@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, fs, path::Path};
 
-use super::super::exit::{CliError, Exit};
+use super::exit::{CliError, Exit};
 
 /// One check: its name, and what is wrong with it.
 pub(super) struct Case<'c> {
