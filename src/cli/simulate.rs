@@ -1,11 +1,13 @@
 //! `bailiwick simulate`: runs a scenario and tells its story.
 
 use std::{
-    io::{self, Write},
-    path::PathBuf,
+    fs::File,
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
+use bailiwick_journal::ReadOnlyJournal;
 use clap::Args;
 
 use super::{
@@ -13,7 +15,10 @@ use super::{
     exit::{CliError, Exit},
     output::Format,
 };
-use crate::simulation::{self, Options, Report, Scenario, ScenarioError};
+use crate::{
+    simulation::{self, Options, Report, Scenario, ScenarioError},
+    words::readable,
+};
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct SimulateArgs {
@@ -25,6 +30,10 @@ pub(super) struct SimulateArgs {
     /// When it ends, such as 90s, 30m or 2h [default: that of the scenario]
     #[arg(long, value_parser = period)]
     pub until: Option<u64>,
+    /// Write the journal of the simulated node to this file, as `journal export` does: all commands that read take it with
+    /// --data-dir, `audit` and `chaos` as their JOURNAL
+    #[arg(long, value_name = "FILE")]
+    pub export: Option<PathBuf>,
 }
 
 fn period(text: &str) -> Result<u64, String> {
@@ -36,7 +45,10 @@ fn period(text: &str) -> Result<u64, String> {
 pub(super) fn main(global: &Global, args: SimulateArgs) -> Result<Exit, CliError> {
     let scenario = simulation::read(&args.scenario).map_err(|error| bad_scenario(&error))?;
     let expect = scenario.expect.clone();
-    let (report, took) = timed(scenario, &args)?;
+    let (report, journal, took) = timed(scenario, &args)?;
+    if let Some(file) = &args.export {
+        export(&journal, file)?;
+    }
     let unmet = expect.unmet(&report);
     let told = tell(&report, &unmet, &global.output, &mut anstream::stdout().lock());
     // How fast it was depends on the machine, so it is no part of the story.
@@ -60,15 +72,25 @@ pub(super) fn bad_scenario(error: &ScenarioError) -> CliError {
         .next("see examples/scenario.yaml; its comments explain the fields")
 }
 
-fn timed(scenario: Scenario, args: &SimulateArgs) -> Result<(Report, Duration), CliError> {
+fn export(journal: &ReadOnlyJournal, file: &Path) -> Result<(), CliError> {
+    let unwritable = |error: io::Error| {
+        CliError::new(Exit::Disk, "unwritable", format!("cannot write {}", file.display())).because(&error)
+    };
+    let mut to = BufWriter::new(File::create(file).map_err(unwritable)?);
+    journal.export_told(&mut to, &readable)?;
+    to.flush().and_then(|()| to.get_ref().sync_all()).map_err(unwritable)
+}
+
+fn timed(scenario: Scenario, args: &SimulateArgs) -> Result<(Report, ReadOnlyJournal, Duration), CliError> {
     let started = Instant::now();
     let options = Options { seed: args.seed, until_ms: args.until };
-    let report = simulation::run(scenario, options).map_err(|error| {
+    let ran = simulation::simulation(scenario, options).run_and_read();
+    let (report, journal) = ran.map_err(|error| {
         CliError::new(Exit::Error, "simulation", "the simulation stopped early")
             .because(&error)
             .next("this is a bug; report it with the scenario and the seed")
     })?;
-    Ok((report, started.elapsed()))
+    Ok((report, journal, started.elapsed()))
 }
 
 /// Writes the story and what came out.

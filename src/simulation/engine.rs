@@ -17,7 +17,7 @@ use bailiwick_actors::{
     shell::{AnyCommand, AnyProvider, AskError, AskGroup, AssembleError, Limits, Origin, Providers, Running, assemble},
     vocab::{Added, Name, Timestamp, derived_uuid, hex},
 };
-use bailiwick_journal::{Journal, OpenError, StreamId, digest, disk::SimulatedDisk};
+use bailiwick_journal::{Journal, OpenError, ReadOnlyJournal, StreamId, digest, disk::SimulatedDisk};
 use uuid::Uuid;
 
 use super::{
@@ -179,6 +179,17 @@ impl Simulation {
     /// If it cannot go on. That the node does not converge is no error; the report says it.
     pub fn run(self) -> Result<Report, SimulationError> {
         self.run_to_end()?.report()
+    }
+
+    /// Runs it to its end, and opens the journal that it made for reading.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_and_read(self) -> Result<(Report, ReadOnlyJournal), SimulationError> {
+        let course = self.run_to_end()?;
+        let (disk, _) = course.storage.clone().into_parts();
+        let report = course.report()?;
+        Ok((report, ReadOnlyJournal::open_on(Arc::new(disk))?))
     }
 
     /// Runs it to its end, and keeps what another one could go on from, but for the servers of replica sets.

@@ -33,7 +33,7 @@ pub use observer::{Awaited, Observer};
 pub use report::Report;
 pub use scenario::{
     CrashLine, EventLine, Expectations, For, HoldLine, OfZone, Options, RemovalLine, Scenario, ScenarioError,
-    ScenarioFile, StrayLine, read, run, simulation,
+    ScenarioFile, StrayLine, read, simulation,
 };
 pub use script::{DiskSpace, Happening, Planned, commands_for};
 pub use sets::KnownSet;

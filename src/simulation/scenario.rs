@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use file::{CrashLine, EventLine, For, HoldLine, OfZone, RemovalLine, ScenarioFile, StrayLine};
 use named::{providers, secrets};
 
-use super::{CrashAt, Devices, Ends, Happening, Planned, Report, Simulation, SimulationError};
+use super::{CrashAt, Devices, Ends, Happening, Planned, Report, Simulation};
 use crate::manifest::{self, Known, ManifestError, Source, Wish};
 
 /// What stands before the name of a provider that is held, as in `provider/cloud`.
@@ -87,14 +87,6 @@ pub enum ScenarioError {
 /// With file, and line and column or field, of what is wrong.
 pub fn read(path: &Path) -> Result<Scenario, ScenarioError> {
     ScenarioFile::parse(path, &file::text_of(path)?)?.scenario(path)
-}
-
-/// Runs a scenario.
-///
-/// # Errors
-/// If the simulation cannot go on.
-pub fn run(scenario: Scenario, options: Options) -> Result<Report, SimulationError> {
-    simulation(scenario, options).run()
 }
 
 /// What runs a scenario.

@@ -21,7 +21,7 @@ use bailiwick_actors::{
 fn told(path: &Path) -> (String, BTreeMap<String, u64>) {
     let scenario = simulation::read(path).unwrap_or_else(|error| panic!("{error}"));
     let expect = scenario.expect.clone();
-    let report = simulation::run(scenario, Options::default()).unwrap_or_else(|error| panic!("{error:?}"));
+    let report = simulation::simulation(scenario, Options::default()).run().unwrap_or_else(|error| panic!("{error:?}"));
     let unmet = expect.unmet(&report);
     assert!(unmet.is_empty(), "{path:?}: {unmet:?}\n{}", report.text(&unmet));
     (report.text(&unmet), report.reasons)

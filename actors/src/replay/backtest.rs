@@ -147,11 +147,6 @@ impl Backtest {
         self.verdict_flips + self.event_flips + self.due_time_flips
     }
 
-    /// How many of them are not among those that are kept.
-    pub fn flips_left_out(&self) -> u64 {
-        self.flips().saturating_sub(self.flips.len() as u64)
-    }
-
     fn count(&mut self, found: Divergence) {
         let depends_on_settings =
             matches!(found.what, What::Verdict | What::MissingEvent | What::SurplusEvent | What::Events);

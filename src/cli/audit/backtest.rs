@@ -28,6 +28,8 @@ use crate::{
     api::query::Query,
     audit::{Backtest, Difference, Divergence, Flip, FlipGroup, Options},
     manifest::{self, ManifestError, Wish},
+    text::cut,
+    words::count,
 };
 
 #[derive(Debug, Args)]
@@ -42,7 +44,8 @@ pub(in crate::cli) struct BacktestArgs {
     /// Stop at this entry
     #[arg(long, value_name = "POSITION")]
     to: Option<u64>,
-    /// List every decision that differs, not only the first three of each sort
+    /// List every decision that differs, with all that differs in it; not only the first three of each sort, and of each the first
+    /// three differences
     #[arg(long)]
     all: bool,
     /// Exit with 3 if this holds, as in 'flip(delete) > 0', and with 0 otherwise; may be repeated. flip(WORD) counts decisions:
@@ -80,8 +83,9 @@ pub(super) fn main(global: &Global, args: &BacktestArgs) -> Result<Exit, CliErro
             CliError::new(Exit::Disk, "unwritable", format!("cannot write {}", file.display())).because(&error)
         })?;
     }
-    let most = if args.all { usize::MAX } else { SHOWN };
-    global.output.show(&shown, || table(&shown, most))?;
+    let shows =
+        if args.all { Shows { most: usize::MAX, letters: usize::MAX } } else { Shows { most: 3, letters: 120 } };
+    global.output.show(&shown, || table(&shown, shows))?;
     let has_failed = shown.gates.iter().any(|gate| gate.failed);
     Ok(match (args.fail_on.is_empty(), has_failed, backtest.is_same()) {
         (false, true, _) => Exit::GateFailed,
@@ -90,8 +94,14 @@ pub(super) fn main(global: &Global, args: &BacktestArgs) -> Result<Exit, CliErro
     })
 }
 
-/// So many decisions of a sort are listed.
-const SHOWN: usize = 3;
+/// How much is listed.
+#[derive(Clone, Copy, Debug)]
+struct Shows {
+    /// Decisions of a sort, and differences of a decision.
+    most: usize,
+    /// Of a difference: what is stored may be long.
+    letters: usize,
+}
 
 /// The one policy in a manifest.
 pub(super) fn policy(file: &Path) -> Result<Document, CliError> {
@@ -147,7 +157,7 @@ fn calls(group: &FlipGroup) -> Option<String> {
     }
 }
 
-fn table(shown: &Shown<'_>, most: usize) -> Table {
+fn table(shown: &Shown<'_>, shows: Shows) -> Table {
     let backtest = shown.backtest;
     let mut table = Table::fields();
     let is_other = backtest.verdict_flips + backtest.event_flips > 0;
@@ -169,11 +179,16 @@ fn table(shown: &Shown<'_>, most: usize) -> Table {
         table.add([Cell::from(format!("{} of {}", group.count, group.kind)), what.into()]);
         let flips = backtest.flips.iter().filter(|flip| group.has(flip));
         let mut listed = 0;
-        for flip in flips.take(most) {
+        for flip in flips.take(shows.most) {
             listed += 1;
             table.add([Cell::from("  at"), format!("{} {} {}", flip.position, flip.time, flip.stream).into()]);
-            for difference in &flip.differences {
-                table.add([Cell::from(""), format!("    {}", told(difference, group.flip)).into()]);
+            for difference in flip.differences.iter().take(shows.most) {
+                let told = told(difference, group.flip);
+                table.add([Cell::from(""), format!("    {}", cut(&told, shows.letters)).into()]);
+            }
+            let more = flip.differences.len().saturating_sub(shows.most);
+            if more > 0 {
+                table.add([Cell::from(""), format!("    and {}", count(more, "more difference")).into()]);
             }
         }
         if group.count > listed {

@@ -2,6 +2,7 @@
 
 mod account;
 mod apart;
+mod backtest;
 mod backup;
 mod bad_manifests;
 mod canary;

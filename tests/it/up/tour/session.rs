@@ -127,9 +127,17 @@ fn environment(data: &Path, temporary: &Path) -> Vec<(&'static str, std::ffi::Os
 }
 
 fn copy_examples(to: &Path, ports: &Ports) {
+    copy_from(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples"), to, ports);
+}
+
+fn copy_from(folder: &Path, to: &Path, ports: &Ports) {
     fs::create_dir(to).expect("a directory");
-    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")).expect("the examples") {
+    for entry in fs::read_dir(folder).expect("the examples") {
         let from = entry.expect("an example").path();
+        if from.is_dir() {
+            copy_from(&from, &to.join(from.file_name().expect("a name")), ports);
+            continue;
+        }
         let text = fs::read_to_string(&from).expect("a text");
         let text = ports.0.iter().fold(text, |text, (named, free)| text.replace(named, free));
         fs::write(to.join(from.file_name().expect("a name")), text).expect("written");
