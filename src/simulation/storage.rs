@@ -32,7 +32,6 @@ impl Storage {
     }
 
     /// The disk, and the id of the journal on it.
-    #[cfg(feature = "testing")]
     pub(super) fn into_parts(self) -> (SimulatedDisk, Uuid) {
         (self.disk, self.id)
     }

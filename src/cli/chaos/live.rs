@@ -145,7 +145,11 @@ pub(super) fn main(global: &Global, args: &LiveArgs) -> Result<Exit, CliError> {
         Ok(live) => live,
         Err(error) => {
             // What it is about is told; that the guard may be gone as well is no more.
-            let _ = lab.tell(&Order::Stop);
+            if lab.tell(&Order::Stop).is_ok() {
+                let _ = lab.guard.wait();
+            }
+            let data = data_dir(&dir);
+            say(&format!("what was made runs on: `bailiwick --data-dir {} down` removes it", data.display()));
             return Err(error);
         }
     };
