@@ -1,6 +1,6 @@
 //! `bailiwick policy`: the settings in force, those before them, and how to return to them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -167,13 +167,15 @@ fn log(revisions: &[Value]) -> Table<5> {
 fn diff(global: &Global, args: &DiffArgs) -> Result<Exit, CliError> {
     let revisions = revisions(global, None)?;
     let later = pick(&revisions, args.to.map_or(Which::InForce, Which::Number))?;
-    let before = later["revision"].as_u64().unwrap_or_default().saturating_sub(1);
-    let earlier = match (args.from, before) {
-        (None, 0) => return Err(pick(&[], Which::Before).err().unwrap_or_else(|| CliError::usage("no revision"))),
-        (from, before) => pick(&revisions, Which::Number(from.unwrap_or(before)))?,
+    let earlier = match args.from {
+        Some(number) => pick(&revisions, Which::Number(number))?,
+        None => {
+            let at = revisions.iter().take_while(|revision| revision["revision"] != later["revision"]).count();
+            pick(&revisions[..=at], Which::Before)?
+        }
     };
     let (from, to) = (settings(earlier), settings(later));
-    let names: std::collections::BTreeSet<&String> = from.keys().chain(to.keys()).collect();
+    let names: BTreeSet<&String> = from.keys().chain(to.keys()).collect();
     let differing = names.into_iter().filter(|name| from.get(*name) != to.get(*name));
     let changes: Vec<Value> =
         differing.map(|name| json!({ "setting": name, "from": from.get(name), "to": to.get(name) })).collect();

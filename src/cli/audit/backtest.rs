@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     api::query::Query,
-    audit::{Backtest, Difference, Divergence, Flip, FlipGroup, Options},
+    audit::{Backtest, Difference, Flip, FlipGroup, Options},
     manifest::{self, ManifestError, Wish},
     text::cut,
     words::count,
@@ -146,7 +146,7 @@ fn change(group: &FlipGroup) -> String {
     }
 }
 
-/// `no delete, a create besides`.
+/// `with create, without delete`; none if providers notice nothing.
 fn calls(group: &FlipGroup) -> Option<String> {
     let names = |calls: &[Call]| calls.iter().map(|call| call.as_str()).collect::<Vec<_>>().join(", ");
     match (group.lost.is_empty(), group.gained.is_empty()) {
@@ -215,11 +215,7 @@ fn told(difference: &Difference, flip: Flip) -> String {
 
 /// Each condition is a check; without any, that nothing differs is one.
 fn written_as_junit(file: &Path, shown: &Shown<'_>) -> Result<(), CliError> {
-    let flips = |which: &dyn Fn(&Divergence) -> bool| {
-        let flips = shown.backtest.flips.iter().filter(|flip| which(flip));
-        flips.map(ToString::to_string).collect::<Vec<String>>()
-    };
-    let all = flips(&|_| true);
+    let all: Vec<String> = shown.backtest.flips.iter().map(ToString::to_string).collect();
     if shown.gates.is_empty() {
         let trouble = (!shown.backtest.is_same()).then_some(("decisions differ", &all[..]));
         return junit(file, "backtest", [Case { name: "every decision is the same".to_owned(), trouble }].into_iter());

@@ -278,6 +278,7 @@ fn an_earlier_policy_is_shown_compared_and_set_again() {
     // given a policy in three revisions: built in, quick, and one that gives up sooner
     let lab = Lab::new();
     let node = serve(&lab);
+    lab.run(&["policy", "diff"]).code(4).says("there is no earlier revision");
     let sooner = QUICK.replacen("machines: {", "machines: {attemptsMax: 3, ", 1);
     for text in [QUICK, &sooner] {
         lab.run(&["apply", &lab.manifest("policy.yaml", text)]).code(0);
